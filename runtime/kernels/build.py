@@ -2,8 +2,8 @@
 
 A kernel's whole text - formula, the vector mathematics it uses, loop - and the types of its
 arguments are what it is known by (`kernels/machine/library.py`). Equal texts are compiled once per
-machine, whatever clone or path they came from; a change of any part gives another hash. Numba
-compiles them, in a process of its own, and is imported nowhere else.
+machine, whatever clone or path they came from; a change of any part gives another hash. They are
+compiled in a process of its own, and LLVM and Numba are imported nowhere else.
 """
 
 from __future__ import annotations

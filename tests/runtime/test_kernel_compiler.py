@@ -199,7 +199,7 @@ def test_a_kernel_that_is_walked_raises_its_errors() -> None:
 
 KINDS = [kinds.BY_NAME[name] for name in ("bool", "int32", "int64", "uint64", "float32", "float64")]
 FUNCTIONS = [
-    *scalars.FLOAT_OPERATIONS,
+    *scalars.FLOAT_FUNCTIONS,
     *scalars.INT_OPERATIONS,
     *scalars.DIVISIONS,
     *scalars.SHIFTS,
@@ -228,14 +228,15 @@ def test_variables_of_two_types_are_as_numba_has_them() -> None:
 SIGNS = {
     "int64": "+ - * // % & | ^ << >> < <= > >= == !=",
     "uint64": "+ - * // % & | ^ << >> < <= > >= == !=",
-    "float64": "+ - * / < <= > >= == !=",
+    "float64": "+ - * / % ** < <= > >= == !=",
 }
 CALLS = {
     "int64": "-x; +x; ~x; not x; abs(x); int(x); float(x); x / y; divmod(x, y)[0]; divmod(x, y)[1]",
     "uint64": "+x; ~x; not x; int(x); float(x); x / y; divmod(x, y)[1]",
     "float64": "-x; +x; not x; abs(x); int(x); float(x); math.fabs(x); math.sqrt(x); np.sqrt(x); "
     "math.copysign(x, y); math.isnan(x); np.isnan(x); math.isinf(x); np.isfinite(x); np.rint(x); "
-    "np.trunc(x); np.floor(x); np.ceil(x); math.floor(y); math.ceil(y); math.trunc(y)",
+    "np.trunc(x); np.floor(x); np.ceil(x); math.floor(y); math.ceil(y); math.trunc(y); "
+    "math.pow(x, y); " + "; ".join(f"math.{name}(x)" for name in (*scalars.OF_LLVM, *scalars.OF_C)),
 }
 VALUES = {
     "bool": [0, 1, 1, 0, 1, 0, 1, 1],
@@ -260,6 +261,8 @@ def test_numbers_are_numbas(left: str, right: str, group: str) -> None:
     expressions = [f"x {sign} y" for sign in SIGNS[group].split()]
     if left == right:
         expressions += CALLS[group].split("; ")
+    else:
+        expressions = [each for each in expressions if each != "x ** y"]
     if left != "bool":
         expressions += [f"np.{name}(x)" for name in ("int32", "uint64", "float32", "float64")]
     lines = [f"            out[{at}, i, j] = {each}" for at, each in enumerate(expressions)]

@@ -7,8 +7,10 @@ it is walked once. Every expression becomes LLVM's code as it is met (`expressio
 `arrays.py`); a branch and a loop merge the variables of their ends (`flow.py`); a function of the
 text is walked again wherever it is called, there and then (`calls.py`).
 
-The rules are Numba's: which types arithmetic has, what a conversion and an index mean. It is asked
-for them, and its own code generators are called, where a rule is not among the few that nearly all
-kernels need (`scalars.py`). What a kernel's text may not hold here raises `Unsupported`, and Numba
-compiles the kernel; nobody but the clock notices.
+The rules are Numba's: which types arithmetic has, what a conversion and an index mean. Those that
+nearly all kernels need are written down here (`kinds.py`, `scalars.py`, `convention.py`), and what
+a text imports of Numba has stand-ins (`stand_ins.py`), so that a process compiles most kernels
+without Numba. For other rules it is asked, and its own code generators are called
+(`numba_rules.py`). What a kernel's text may not hold here raises `Unsupported`, and Numba compiles
+the kernel; nobody but the clock notices.
 """

@@ -1,4 +1,4 @@
-"""Division of whole numbers: rounded down, as Python's; by zero it gives zero, as NumPy's."""
+"""Division as Python's: of whole numbers rounded down, by zero to zero as NumPy's; and rests."""
 
 from __future__ import annotations
 
@@ -47,3 +47,15 @@ def _by(builder: Any, left: Number, y: Any) -> tuple[Any, Any]:
         builder.select(is_rounded_up, builder.sub(quotient, one), quotient),
         builder.select(is_rounded_up, builder.add(rest, y), rest),
     )
+
+
+def rest_of_floats(builder: Any, x: Any, y: Any) -> Any:
+    """The register of x % y: of the sign of y, as a zero is."""
+    zero = ir.Constant(x.type, 0)
+    rest = builder.frem(x, y)
+    differ = builder.xor(builder.fcmp_ordered("<", y, zero), builder.fcmp_ordered("<", rest, zero))
+    shifted = builder.select(differ, builder.fadd(rest, y), rest)
+    signed_zero = builder.select(
+        builder.fcmp_ordered("<", y, zero), ir.Constant(x.type, -0.0), zero
+    )
+    return builder.select(builder.fcmp_ordered("==", rest, zero), signed_zero, shifted)

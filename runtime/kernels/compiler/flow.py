@@ -73,6 +73,12 @@ def _store(body: Body, target: ast.expr, value: Value) -> None:
         raise Unsupported(f"an assignment to {ast.unparse(target)}")
 
 
+def _assign_of_a_type(body: Body, node: ast.AnnAssign) -> None:
+    """x: type = value; the type is for who reads the text."""
+    if node.value is not None:
+        _store(body, node.target, expressions.value(body, node.value))
+
+
 def _assign_in_place(body: Body, node: ast.AugAssign) -> None:
     if isinstance(node.target, ast.Subscript):
         arrays.update(body, node)
@@ -334,6 +340,7 @@ def _continue(body: Body, node: ast.Continue) -> None:
 
 _STATEMENTS: dict[type, Callable[[Body, Any], None]] = {
     ast.Assign: _assign,
+    ast.AnnAssign: _assign_of_a_type,
     ast.AugAssign: _assign_in_place,
     ast.Expr: _expression,
     ast.Pass: _pass,

@@ -23,6 +23,7 @@ INT = kinds.int64
 FLOATS = (kinds.float32, kinds.float64)
 FLOAT_OPERATIONS = {operator.add: "fadd", operator.sub: "fsub", operator.mul: "fmul"}
 FLOAT_OPERATIONS[operator.truediv] = "fdiv"
+FLOAT_FUNCTIONS = {*FLOAT_OPERATIONS, operator.mod, operator.pow}
 INT_OPERATIONS = {
     operator.add: "add",
     operator.sub: "sub",
@@ -182,7 +183,9 @@ def binary(builder: Any, function: Any, left: Number, right: Number) -> Number:
 def operands_of(function: Any, left: Kind, right: Kind) -> Kind | None:
     """The type in which Numba computes a function of two numbers; None if only Numba knows it."""
     if isinstance(left, Float) or isinstance(right, Float) or function is operator.truediv:
-        is_known = function in FLOAT_OPERATIONS or function in COMPARISONS
+        if function is operator.pow:
+            return left if left is right else None
+        is_known = function in FLOAT_FUNCTIONS or function in COMPARISONS
         return _float_operands(left, right) if is_known else None
     if left is kinds.boolean and right is kinds.boolean:
         return left if function in BIT_OPERATIONS or function in COMPARISONS else None
@@ -205,19 +208,25 @@ def _as_naturals(left: Kind, right: Kind) -> Kind | None:
 
 
 def _float_operands(left: Kind, right: Kind) -> Kind | None:
-    """Floats take whole numbers of as many bits as they have along in float64."""
+    """One type of floats, or float64 where another number is no smaller than a float32."""
     if left is right and isinstance(left, Float):
         return left
-    for each in (left, right):
-        if not isinstance(each, Float) and not (isinstance(each, Integer) and each.bitwidth >= 32):
+    for each, other in ((left, right), (right, left)):
+        if isinstance(each, Integer) and each.bitwidth < 32 and other is kinds.float32:
             return None
-    return kinds.float64
+        if not isinstance(each, (Float, Integer)) and other is not kinds.float64:
+            return None
+    return None if Complex in map(type, (left, right)) else kinds.float64
 
 
 def _float_operation(builder: Any, function: Any, left: Number, right: Number) -> Number:
     name = FLOAT_OPERATIONS.get(function)
     if name is not None:
         return Number(left.kind, getattr(builder, name)(left.ir, right.ir))
+    if function is operator.mod:
+        return Number(left.kind, division.rest_of_floats(builder, left.ir, right.ir))
+    if function is operator.pow:
+        return _with_intrinsic(builder, "pow", left, right)
     if function is operator.ne:
         return Number(kinds.boolean, builder.fcmp_unordered("!=", left.ir, right.ir))
     return Number(kinds.boolean, builder.fcmp_ordered(COMPARISONS[function], left.ir, right.ir))
@@ -316,6 +325,11 @@ def _intrinsic(builder: Any, name: str, *given: Number) -> Number | None:
     kind = given[0].kind
     if not isinstance(kind, Float) or any(each.kind is not kind for each in given):
         return None
+    return _with_intrinsic(builder, name, *given)
+
+
+def _with_intrinsic(builder: Any, name: str, *given: Number) -> Number:
+    kind = given[0].kind
     own = ir.FunctionType(kind.register, [kind.register] * len(given))
     declared = builder.module.declare_intrinsic(f"llvm.{name}", [kind.register], own)
     return Number(kind, builder.call(declared, [each.ir for each in given]))
@@ -323,6 +337,22 @@ def _intrinsic(builder: Any, name: str, *given: Number) -> Number | None:
 
 def _named(name: str) -> Callable[..., Number | None]:
     return lambda builder, *given: _intrinsic(builder, name, *given)
+
+
+def _of_c(name: str) -> Callable[..., Number | None]:
+    """A function of C's library, whose name ends in f for float32."""
+
+    def make(builder: Any, x: Number) -> Number | None:
+        kind, own = x.kind, name if x.kind is kinds.float64 else f"{name}f"
+        if not isinstance(kind, Float):
+            return None
+        found = builder.module.globals.get(own)
+        found = found or ir.Function(
+            builder.module, ir.FunctionType(kind.register, [kind.register]), own
+        )
+        return Number(kind, builder.call(found, [x.ir]))
+
+    return make
 
 
 def _to_whole(name: str) -> Callable[..., Number | None]:
@@ -355,7 +385,17 @@ def _compared_with_infinity(builder: Any, sign: str, x: Number) -> Number | None
     return Number(kinds.boolean, builder.fcmp_ordered(sign, size.ir, infinity))
 
 
+OF_LLVM = ("exp", "log", "log10", "sin", "cos")
+OF_C = (
+    *("log1p", "expm1", "erf", "erfc", "lgamma", "log2", "sinh", "cosh", "tanh", "asinh", "acosh"),
+    *("atanh", "tan", "asin", "acos", "atan"),
+)
+"""Functions of `math` that Numba has LLVM, or C's library, compute."""
+
 _FUNCTIONS: dict[Any, Callable[..., Number | None]] = {
+    **{getattr(math, name): _named(name) for name in OF_LLVM},
+    **{getattr(math, name): _of_c(name) for name in OF_C},
+    math.pow: _named("pow"),
     operator.neg: _negative,
     operator.pos: _positive,
     operator.invert: _inverted,

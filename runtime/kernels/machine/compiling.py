@@ -1,9 +1,9 @@
-"""Compiling kernels: in a process of its own, which holds Numba and all that it remembers.
+"""Compiling kernels: in a process of its own, which holds LLVM, and Numba with all it remembers.
 
-Numba takes half a second to import and keeps some two megabytes for each kernel: this process needs
-neither, but the machine code. The compiler's process is started by the first kernel that nobody has
-compiled before, lives as long as it is used, and is replaced when it has grown. Where no process
-can be started, or TORCHGEN_COMPILER=here asks for it, Numba works in this one.
+They take tenths of a second to import, and Numba keeps some two megabytes for each kernel: this
+process needs neither, but the machine code. The compiler's process is started by the first kernel
+that nobody has compiled before, lives as long as it is used, and is replaced when it has grown.
+Where no process can be started, or TORCHGEN_COMPILER=here asks for it, all is done in this one.
 """
 
 from __future__ import annotations
