@@ -204,6 +204,7 @@ FUNCTIONS = [
     *scalars.DIVISIONS,
     *scalars.SHIFTS,
     *scalars.COMPARISONS,
+    *scalars.COMPLEX_FUNCTIONS,
 ]
 
 
@@ -229,8 +230,10 @@ SIGNS = {
     "int64": "+ - * // % & | ^ << >> < <= > >= == !=",
     "uint64": "+ - * // % & | ^ << >> < <= > >= == !=",
     "float64": "+ - * / % ** < <= > >= == !=",
+    "complex128": "+ - * == !=",
 }
 CALLS = {
+    "complex128": "-x; x.real; x.imag; complex(x.real, y.imag)",
     "int64": "-x; +x; ~x; not x; abs(x); int(x); float(x); x / y; divmod(x, y)[0]; divmod(x, y)[1]",
     "uint64": "+x; ~x; not x; int(x); float(x); x / y; divmod(x, y)[1]",
     "float64": "-x; +x; not x; abs(x); int(x); float(x); math.fabs(x); math.sqrt(x); np.sqrt(x); "
@@ -239,9 +242,12 @@ CALLS = {
     "math.pow(x, y); " + "; ".join(f"math.{name}(x)" for name in (*scalars.OF_LLVM, *scalars.OF_C)),
 }
 VALUES = {
+    "complex64": [0, 1j, 2 - 3j, -0.5 + 7j],
+    "complex128": [0, 1j, 2 - 3j, -0.5 + 7j],
     "bool": [0, 1, 1, 0, 1, 0, 1, 1],
     "int32": [0, 3, -3, 7, -8, 63, 2, -(2**31)],
     "int64": [0, 3, -3, 7, -8, 63, 2, -(2**63)],
+    "uint32": [0, 3, 5, 7, 2**31, 63, 2, 2**32 - 1],
     "uint64": [0, 3, 5, 7, 2**63, 63, 2, 2**64 - 1],
     "float32": [0.0, -0.0, 2.5, -2.5, np.nan, 1e9, 0.75, -7.0],
     "float64": [0.0, -0.0, 2.5, -2.5, np.nan, 1e18, 0.75, -7.0],
@@ -254,6 +260,12 @@ VALUES = {
         *(("int64", "int64", "int64"), ("int32", "int64", "int64"), ("bool", "int64", "int64")),
         *(("uint64", "uint64", "uint64"), ("float64", "float64", "float64")),
         *(("float32", "float32", "float64"), ("float32", "int64", "float64")),
+        *(
+            ("bool", "uint64", "uint64"),
+            ("uint32", "int64", "int64"),
+            ("bool", "float32", "float64"),
+        ),
+        *(("complex128", "complex128", "complex128"), ("complex64", "float32", "complex128")),
     ],
 )
 def test_numbers_are_numbas(left: str, right: str, group: str) -> None:
@@ -263,7 +275,7 @@ def test_numbers_are_numbas(left: str, right: str, group: str) -> None:
         expressions += CALLS[group].split("; ")
     else:
         expressions = [each for each in expressions if each != "x ** y"]
-    if left != "bool":
+    if left not in ("bool", "complex64", "complex128"):
         expressions += [f"np.{name}(x)" for name in ("int32", "uint64", "float32", "float64")]
     lines = [f"            out[{at}, i, j] = {each}" for at, each in enumerate(expressions)]
     head = ["for i in range(a.size):", "    for j in range(b.size):", "        x, y = a[i], b[j]"]
@@ -277,7 +289,7 @@ def test_numbers_are_numbas(left: str, right: str, group: str) -> None:
         build.compile_text("numbers", text),
         compiler.dispatcher_of("n", text, "kernel"),
     ):
-        outs.append(np.zeros((len(expressions), a.size, b.size)))
+        outs.append(np.zeros((len(expressions), a.size, b.size), complex))
         kernel(outs[-1], a, b)
     for expression, own, other in zip(expressions, *outs, strict=True):
         if ("<<" in expression or ">>" in expression) and group == "int64":

@@ -29,6 +29,7 @@ from torchgen_out._runtime.kernels.compiler.values import (
     Unsupported,
     Value,
 )
+from torchgen_out._runtime.kernels.machine import digests
 
 ALIGNMENT = 32
 """Of memory that kernels allocate, in bytes."""
@@ -140,7 +141,23 @@ def _of_tuple(body: Body, several: Tuple, node: ast.expr) -> Value:
         return several.items[index.literal]
     if len(set(several.kind)) != 1:
         raise Unsupported("an unknown element of a tuple of several types")
+    if all(isinstance(each, Number) and each.literal is not None for each in several.items):
+        return _of_table(body, several, _whole(body, index))
     return calls.numbas(body, operator.getitem, (several, index))
+
+
+def _of_table(body: Body, several: Tuple, index: Number) -> Number:
+    """An element of known numbers, which become a constant of the module."""
+    builder, count = body.builder, len(several.items)
+    kind, items = several.items[0].kind, [each.ir for each in several.items]
+    place = _position(body, index, body.index(count))
+    is_outside = builder.icmp_unsigned(">=", place, body.index(count))
+    with builder.if_then(is_outside, likely=False):
+        calls.release_all(body)
+        convention.raise_error(builder, IndexError, ("tuple index out of range",))
+    value = ir.Constant(ir.ArrayType(kind.register, count), items)
+    table = convention.constant(builder.module, f".table.{digests.sha256(str(value))}", value)
+    return Number(kind, builder.load(builder.gep(table, [body.index(0), place])))
 
 
 def _indices(body: Body, node: ast.expr) -> list[Index]:

@@ -39,6 +39,15 @@ class Builder(ir.IRBuilder):
 
     flags: tuple[str, ...] = ()
 
+    @contextmanager
+    def exact(self) -> Iterator[None]:
+        """Let the optimiser assume nothing meanwhile."""
+        before, self.flags = self.flags, ()
+        try:
+            yield
+        finally:
+            self.flags = before
+
     def fadd(self, lhs: Any, rhs: Any, name: str = "", flags: Any = ()) -> Any:
         return super().fadd(lhs, rhs, name, flags or self.flags)
 

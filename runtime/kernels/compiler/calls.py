@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import ast
-import linecache
 import operator
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -53,7 +51,7 @@ def call(body: Body, node: ast.Call) -> Value:
         return _method(body, function, given, named)
     if not isinstance(function, Static):
         raise Unsupported(f"a call: {ast.unparse(node)}")
-    if hasattr(function.value, "py_func"):
+    if isinstance(function.value, stand_ins.Function):
         return inlined(body, function.value, given, named, id(node))
     return _function(body, function.value, given, named)
 
@@ -134,21 +132,11 @@ def flags_of(dispatcher: Any) -> tuple[str, ...]:
 def definition_of(function: Any) -> ast.FunctionDef:
     """The syntax tree of a function of a text."""
     code = function.__code__
-    found = _definitions(code.co_filename, "".join(linecache.getlines(code.co_filename)))
-    definition = found.get((code.co_name, code.co_firstlineno))
+    known = function.__globals__[stand_ins.DEFINITIONS]
+    definition: ast.FunctionDef | None = known.get((code.co_name, code.co_firstlineno))
     if definition is None:
         raise Unsupported(f"{code.co_name} has no text")
     return definition
-
-
-@lru_cache(4)
-def _definitions(place: str, text: str) -> dict[tuple[str, int], ast.FunctionDef]:
-    tree = ast.parse(text)
-    return {
-        (each.name, each.decorator_list[0].lineno if each.decorator_list else each.lineno): each
-        for each in tree.body
-        if isinstance(each, ast.FunctionDef)
-    }
 
 
 def own(body: Body, memory: Any, release: str) -> None:

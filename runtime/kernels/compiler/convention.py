@@ -137,17 +137,18 @@ def _constant_error(module: Any, kind: type[Exception], told: tuple[Any, ...]) -
     content = pickle.dumps((kind, told, None), protocol=4)
     digest = bytes.fromhex(digests.sha1(content))
     name = f".const.pickledata.{digest.hex()}"
-    data = _constant(module, name, _bytes(content)).bitcast(SOME)
-    known_by = _constant(module, f"{name}.sha1", _bytes(digest)).bitcast(SOME)
+    data = constant(module, name, _bytes(content)).bitcast(SOME)
+    known_by = constant(module, f"{name}.sha1", _bytes(digest)).bitcast(SOME)
     parts = [data, STATUS(len(content)), known_by, ir.Constant(SOME, None), STATUS(0)]
-    return _constant(module, f".const.picklebuf.{digest.hex()}", ir.Constant(ERROR, parts))
+    return constant(module, f".const.picklebuf.{digest.hex()}", ir.Constant(ERROR, parts))
 
 
 def _bytes(content: bytes) -> Any:
     return ir.Constant(ir.ArrayType(ir.IntType(8), len(content)), bytearray(content))
 
 
-def _constant(module: Any, name: str, value: Any) -> Any:
+def constant(module: Any, name: str, value: Any) -> Any:
+    """A value that lies beside the code, once."""
     found = module.globals.get(name)
     if found is None:
         found = ir.GlobalVariable(module, value.type, name)

@@ -6,7 +6,7 @@ import ast
 import builtins
 import operator
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -183,7 +183,7 @@ def _is_written_out(node: ast.expr) -> bool:
     return isinstance(node.operand if isinstance(node, ast.UnaryOp) else node, ast.Constant)
 
 
-@cache
+@lru_cache(512)
 def _computed(node: ast.BinOp) -> Any:
     """What Python's compiler makes of constants."""
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from torchgen_out._runtime.kernels.compiler import (
@@ -319,7 +319,7 @@ class _Header:
             phi.add_incoming(register, body.builder.block)
 
 
-@cache
+@lru_cache(512)
 def _assigned(node: ast.stmt) -> tuple[str, ...]:
     """The variables that the rounds of a loop set."""
     found = [

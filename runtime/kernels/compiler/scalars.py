@@ -32,7 +32,7 @@ INT_OPERATIONS = {
     operator.or_: "or_",
     operator.xor: "xor",
 }
-BIT_OPERATIONS = {operator.and_: "and_", operator.or_: "or_", operator.xor: "xor"}
+COMPLEX_FUNCTIONS = {operator.add, operator.sub, operator.mul, operator.eq, operator.ne}
 DIVISIONS = {operator.floordiv: 0, operator.mod: 1}
 SHIFTS = (operator.lshift, operator.rshift)
 KEEP_NATURAL = {operator.add, operator.mul, operator.floordiv, operator.mod}
@@ -44,6 +44,7 @@ COMPARISONS = {
     operator.eq: "==",
     operator.ne: "!=",
 }
+BIT_FUNCTIONS = {operator.and_, operator.or_, operator.xor, *COMPARISONS}
 
 
 def constant(kind: Kind, value: Any) -> Number:
@@ -172,6 +173,8 @@ def binary(builder: Any, function: Any, left: Number, right: Number) -> Number:
     if kind is None:
         return numba_rules.of_numbers(builder, function, (left, right))
     first, second = cast(builder, left, kind), cast(builder, right, kind)
+    if isinstance(kind, Complex):
+        return _complex_operation(builder, function, first, second)
     if isinstance(kind, Float):
         return _float_operation(builder, function, first, second)
     made = _int_operation(builder, function, first, second)
@@ -182,41 +185,58 @@ def binary(builder: Any, function: Any, left: Number, right: Number) -> Number:
 
 def operands_of(function: Any, left: Kind, right: Kind) -> Kind | None:
     """The type in which Numba computes a function of two numbers; None if only Numba knows it."""
-    if isinstance(left, Float) or isinstance(right, Float) or function is operator.truediv:
+    both = (left, right)
+    if any(isinstance(each, Complex) for each in both):
+        return _complex_operands(both) if function in COMPLEX_FUNCTIONS else None
+    if any(isinstance(each, Float) for each in both) or function is operator.truediv:
         if function is operator.pow:
             return left if left is right else None
         is_known = function in FLOAT_FUNCTIONS or function in COMPARISONS
-        return _float_operands(left, right) if is_known else None
-    if left is kinds.boolean and right is kinds.boolean:
-        return left if function in BIT_OPERATIONS or function in COMPARISONS else None
-    left, right = (kinds.int64 if each is kinds.boolean else each for each in (left, right))
-    if not isinstance(left, Integer) or not isinstance(right, Integer):
-        return None
+        return _float_operands(both) if is_known else None
+    if left is kinds.boolean and right is kinds.boolean and function in BIT_FUNCTIONS:
+        return left
+    if function in COMPARISONS:
+        return _compared_as(both)
+    left, right = (kinds.int64 if each is kinds.boolean else each for each in both)
     if function in SHIFTS:
         return kinds.int64 if left.signed else kinds.uint64
-    if function in COMPARISONS and left.signed != right.signed:
-        return None
-    if function in COMPARISONS or function in INT_OPERATIONS or function in DIVISIONS:
+    if function in INT_OPERATIONS or function in DIVISIONS:
         return kinds.int64 if left.signed or right.signed else kinds.uint64
     return None
+
+
+def _compared_as(both: Sequence[Kind]) -> Kind | None:
+    """Whole numbers and truth values: of 64 bits, with a sign if one has it; None if neither is."""
+    signed = [each.signed for each in both if isinstance(each, Integer)]
+    if any(signed):
+        return None if kinds.uint64 in both else kinds.int64
+    return kinds.uint64
+
+
+def _float_operands(both: Sequence[Kind]) -> Kind | None:
+    """float32 with numbers that it holds; float64 with others, and of whole numbers alone."""
+    if not any(isinstance(each, Float) for each in both):
+        return kinds.float64 if all(isinstance(each, Integer) for each in both) else None
+    return kinds.float32 if all(_fits_float32(each) for each in both) else kinds.float64
+
+
+def _fits_float32(kind: Kind) -> bool:
+    """As Numba has it, which knows no conversion of uint16 to float32."""
+    return kind is kinds.float32 or (kind.bitwidth < 32 and kind is not kinds.uint16)
+
+
+def _complex_operands(both: Sequence[Kind]) -> Kind | None:
+    """The larger of two, or that of the one whose parts the other is of."""
+    if kinds.complex128 in both and all(isinstance(each, (Complex, Float)) for each in both):
+        return kinds.complex128
+    is_small = all(each in (kinds.complex64, kinds.float32) for each in both)
+    return kinds.complex64 if is_small else None
 
 
 def _as_naturals(left: Kind, right: Kind) -> Kind | None:
     """Of one that is signed and one that is not: neither is negative."""
     both = isinstance(left, Integer) and isinstance(right, Integer)
     return kinds.uint64 if both else None
-
-
-def _float_operands(left: Kind, right: Kind) -> Kind | None:
-    """One type of floats, or float64 where another number is no smaller than a float32."""
-    if left is right and isinstance(left, Float):
-        return left
-    for each, other in ((left, right), (right, left)):
-        if isinstance(each, Integer) and each.bitwidth < 32 and other is kinds.float32:
-            return None
-        if not isinstance(each, (Float, Integer)) and other is not kinds.float64:
-            return None
-    return None if Complex in map(type, (left, right)) else kinds.float64
 
 
 def _float_operation(builder: Any, function: Any, left: Number, right: Number) -> Number:
@@ -230,6 +250,35 @@ def _float_operation(builder: Any, function: Any, left: Number, right: Number) -
     if function is operator.ne:
         return Number(kinds.boolean, builder.fcmp_unordered("!=", left.ir, right.ir))
     return Number(kinds.boolean, builder.fcmp_ordered(COMPARISONS[function], left.ir, right.ir))
+
+
+def _complex_operation(builder: Any, function: Any, left: Number, right: Number) -> Number:
+    """Without the optimiser's freedom: a product of conjugates has no imaginary part."""
+    with builder.exact():
+        a, b, c, d = (_part(builder, each, at).ir for each in (left, right) for at in (0, 1))
+        if function is operator.mul:
+            real = builder.fsub(builder.fmul(a, c), builder.fmul(b, d))
+            imag = builder.fadd(builder.fmul(a, d), builder.fmul(b, c))
+        elif function in FLOAT_OPERATIONS:
+            make = getattr(builder, FLOAT_OPERATIONS[function])
+            real, imag = make(a, c), make(b, d)
+        else:
+            are_equal = function is operator.eq
+            compare = builder.fcmp_ordered if are_equal else builder.fcmp_unordered
+            parts = [compare(COMPARISONS[function], *each) for each in ((a, c), (b, d))]
+            joined = builder.and_(*parts) if are_equal else builder.or_(*parts)
+            return Number(kinds.boolean, joined)
+    return Number(left.kind, convention.joined(builder, left.kind, real, imag))
+
+
+def complex_of(builder: Any, real: Number, imag: Number) -> Number | None:
+    """complex(real, imag)."""
+    if not isinstance(real.kind, Float) or not isinstance(imag.kind, Float):
+        return None
+    are_small = real.kind is imag.kind is kinds.float32
+    kind = kinds.complex64 if are_small else kinds.complex128
+    parts = [cast(builder, each, kind.part).ir for each in (real, imag)]
+    return Number(kind, convention.joined(builder, kind, *parts))
 
 
 def _int_operation(builder: Any, function: Any, left: Number, right: Number) -> Number:
@@ -275,6 +324,9 @@ def generic(builder: Any, function: Any, arguments: Sequence[Number]) -> Number:
 
 
 def _negative(builder: Any, x: Number) -> Number | None:
+    if isinstance(x.kind, Complex):
+        parts = [_negative(builder, _part(builder, x, at)) for at in (0, 1)]
+        return complex_of(builder, *parts)
     if isinstance(x.kind, Float):
         return Number(x.kind, builder.fsub(ir.Constant(x.kind.register, -0.0), x.ir))
     whole = _widened(builder, x)
@@ -402,6 +454,7 @@ _FUNCTIONS: dict[Any, Callable[..., Number | None]] = {
     bool: truth,
     int: _as_int,
     float: _as_float,
+    complex: lambda builder, *parts: complex_of(builder, *parts) if len(parts) == 2 else None,
     **dict.fromkeys((abs, np.abs), _magnitude),
     **dict.fromkeys((math.fabs, np.fabs), _named("fabs")),
     **dict.fromkeys((math.sqrt, np.sqrt), _named("sqrt")),

@@ -7,8 +7,8 @@ used: a text may import what only Numba's own compiler needs.
 
 from __future__ import annotations
 
+import ast
 import builtins
-import linecache
 from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -17,7 +17,9 @@ from llvmlite import ir
 
 from torchgen_out._runtime.kernels.compiler import kinds
 from torchgen_out._runtime.kernels.compiler.values import Unsupported
-from torchgen_out._runtime.kernels.machine import digests
+
+DEFINITIONS = "__definitions__"
+"""What a text's module calls the syntax trees of its functions, by name and first line."""
 
 
 class Function:
@@ -116,10 +118,13 @@ _NAMES = {**vars(builtins), "__import__": _import}
 
 def module_of(name: str, text: str) -> ModuleType:
     """Run a text, with stand-ins for what it imports of Numba, in a module of its own."""
-    stem = f"{name}_{digests.sha256(text)[:24]}"
-    place = f"<text {stem}>"
-    linecache.cache[place] = (len(text), None, text.splitlines(keepends=True), place)
-    module = ModuleType(f"torchgen_text_{stem}")
+    tree = ast.parse(text)
+    module = ModuleType(name)
     module.__dict__["__builtins__"] = _NAMES
-    exec(compile(text, place, "exec"), module.__dict__)
+    module.__dict__[DEFINITIONS] = {
+        (each.name, each.decorator_list[0].lineno if each.decorator_list else each.lineno): each
+        for each in tree.body
+        if isinstance(each, ast.FunctionDef)
+    }
+    exec(compile(tree, f"<text of {name}>", "exec"), module.__dict__)
     return module
