@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from torchgen_out._runtime.kernels import build
-from torchgen_out._runtime.kernels.compiler import kinds, library, numba_rules, scalars
+from torchgen_out._runtime.kernels.compiler import functions, kinds, library, numba_rules, scalars
 from torchgen_out._runtime.kernels.machine import compiler
 
 TEXT = (
@@ -239,7 +239,8 @@ CALLS = {
     "float64": "-x; +x; not x; abs(x); int(x); float(x); math.fabs(x); math.sqrt(x); np.sqrt(x); "
     "math.copysign(x, y); math.isnan(x); np.isnan(x); math.isinf(x); np.isfinite(x); np.rint(x); "
     "np.trunc(x); np.floor(x); np.ceil(x); math.floor(y); math.ceil(y); math.trunc(y); "
-    "math.pow(x, y); " + "; ".join(f"math.{name}(x)" for name in (*scalars.OF_LLVM, *scalars.OF_C)),
+    "math.pow(x, y); "
+    + "; ".join(f"math.{name}(x)" for name in (*functions.OF_LLVM, *functions.OF_C)),
 }
 VALUES = {
     "complex64": [0, 1j, 2 - 3j, -0.5 + 7j],

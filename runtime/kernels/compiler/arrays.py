@@ -14,10 +14,11 @@ from torchgen_out._runtime.kernels.compiler import (
     convention,
     expressions,
     kinds,
+    memory,
     scalars,
 )
 from torchgen_out._runtime.kernels.compiler.body import Body
-from torchgen_out._runtime.kernels.compiler.convention import SOME, WORD
+from torchgen_out._runtime.kernels.compiler.convention import WORD
 from torchgen_out._runtime.kernels.compiler.values import (
     Array,
     Kind,
@@ -30,12 +31,6 @@ from torchgen_out._runtime.kernels.compiler.values import (
     Value,
 )
 from torchgen_out._runtime.kernels.machine import digests
-
-ALIGNMENT = 32
-"""Of memory that kernels allocate, in bytes."""
-DATA = 24
-"""Where the head of such memory says where its elements are, in bytes; see `support_text.py`."""
-COUNT = ir.IntType(32)
 
 
 def attribute(body: Body, array: Array, name: str) -> Value:
@@ -153,7 +148,7 @@ def _of_table(body: Body, several: Tuple, index: Number) -> Number:
     place = _position(body, index, body.index(count))
     is_outside = builder.icmp_unsigned(">=", place, body.index(count))
     with builder.if_then(is_outside, likely=False):
-        calls.release_all(body)
+        memory.release_all(body)
         convention.raise_error(builder, IndexError, ("tuple index out of range",))
     value = ir.Constant(ir.ArrayType(kind.register, count), items)
     table = convention.constant(builder.module, f".table.{digests.sha256(str(value))}", value)
@@ -398,7 +393,7 @@ def _require_same_shape(body: Body, target: Array, source: Array) -> None:
     for size, other in zip(target.shape, source.shape, strict=True):
         differ = builder.or_(differ, builder.icmp_signed("!=", size, other))
     with builder.if_then(differ, likely=False):
-        calls.release_all(body)
+        memory.release_all(body)
         told = ("cannot assign slice from input of different size",)
         convention.raise_error(builder, ValueError, told)
 
@@ -423,28 +418,6 @@ def _each(body: Body, target: Array, places: list[Number], source: Number | Arra
     index.add_incoming(builder.add(index, body.index(1), flags=("nsw",)), builder.block)
     builder.branch(header)
     builder.position_at_end(after)
-
-
-def allocated(body: Body, shape: Sequence[Any], kind: Kind, zero: bool) -> Array:
-    """New memory, which is released when the function ends."""
-    builder = body.builder
-    size = body.index(kinds.item_size(kind))
-    for each in shape:
-        size = builder.mul(size, each)
-    allocate = calls.runtime_function(body, "NRT_MemInfo_alloc_aligned", SOME, [WORD, COUNT])
-    memory = builder.call(allocate, [size, COUNT(ALIGNMENT)])
-    calls.own(body, memory, "NRT_MemInfo_call_dtor")
-    is_none = builder.icmp_unsigned("==", memory, ir.Constant(SOME, None))
-    with builder.if_then(is_none, likely=False):
-        calls.release_all(body)
-        convention.raise_error(builder, MemoryError, ("Allocation failed",))
-    place = builder.bitcast(builder.gep(memory, [body.index(DATA)]), SOME.as_pointer())
-    data = builder.load(place)
-    if zero:
-        clear = builder.module.declare_intrinsic("llvm.memset", [SOME, WORD])
-        builder.call(clear, [data, ir.IntType(8)(0), size, ir.IntType(1)(0)])
-    pointer = builder.bitcast(data, kind.memory.as_pointer())
-    return Array(kinds.Array(kind, len(shape), "C"), pointer, shape, None)
 
 
 # As Numba's functions have them.

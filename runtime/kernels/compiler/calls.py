@@ -15,13 +15,14 @@ from torchgen_out._runtime.kernels.compiler import (
     convention,
     expressions,
     flow,
+    functions,
     kinds,
+    memory,
     numba_rules,
     scalars,
     stand_ins,
 )
 from torchgen_out._runtime.kernels.compiler.body import Body, Scope
-from torchgen_out._runtime.kernels.compiler.convention import SOME
 from torchgen_out._runtime.kernels.compiler.values import (
     Array,
     Kind,
@@ -71,9 +72,9 @@ def inlined(
     with body.reassociating(flags_of(dispatcher)):
         made = finished(body, definition)
         if isinstance(made, (Number, Static)):
-            release(body, scope)
+            memory.release(body, scope)
         else:
-            hand_over(scope, outer)
+            memory.hand_over(scope, outer)
     body.scope, body.path = outer, path
     return made
 
@@ -139,45 +140,6 @@ def definition_of(function: Any) -> ast.FunctionDef:
     return definition
 
 
-def own(body: Body, memory: Any, release: str) -> None:
-    """Release memory that a function has allocated, when it ends. release: what does that."""
-    if body.scope.loops:
-        raise Unsupported("an allocation in a loop")
-    slot = body.slot(SOME)
-    body.builder.store(memory, slot)
-    body.scope.owned.append((slot, release))
-
-
-def hand_over(scope: Scope, outer: Scope) -> None:
-    """Let the caller release what a function has allocated, as it may have returned it."""
-    if scope.owned and outer.loops:
-        raise Unsupported("an allocation in a loop")
-    outer.owned += scope.owned
-
-
-def release_all(body: Body) -> None:
-    """Release what any function has allocated that the walk is in: an error leaves them all."""
-    scope: Scope | None = body.scope
-    while scope is not None:
-        release(body, scope)
-        scope = scope.outer
-
-
-def release(body: Body, scope: Scope) -> None:
-    """Release what a function has allocated."""
-    for slot, name in scope.owned:
-        function = runtime_function(body, name, ir.VoidType(), [SOME])
-        body.builder.call(function, [body.builder.load(slot)])
-        body.builder.store(ir.Constant(SOME, None), slot)
-
-
-def runtime_function(body: Body, name: str, result: Any, arguments: Sequence[Any]) -> Any:
-    """A function that is there wherever kernels are called."""
-    module = body.builder.module
-    found = module.globals.get(name)
-    return found or ir.Function(module, ir.FunctionType(result, arguments), name)
-
-
 # Types, and what belongs to a value.
 
 
@@ -203,8 +165,8 @@ def _function(body: Body, function: Any, given: Sequence[Value], named: dict[str
 
 
 def _of_numbers(body: Body, function: Any, given: Sequence[Any]) -> Value:
-    if function in scalars.KNOWN:
-        return scalars.generic(body.builder, function, given)
+    if function in functions.KNOWN:
+        return functions.generic(body.builder, function, given)
     return numbas(body, function, given)
 
 
@@ -244,7 +206,7 @@ def _external(body: Body, function: Any, given: Sequence[Value]) -> Value:
     result = function.sig.return_type
     returned = ir.VoidType() if result is kinds.none else result.memory
     taken = [each.memory for each in wanted]
-    callee = runtime_function(body, function.symbol, returned, taken)
+    callee = memory.runtime_function(body, function.symbol, returned, taken)
     made = body.builder.call(callee, registers)
     return value_of(body, result, convention.from_memory(body.builder, result, made))
 
@@ -326,24 +288,24 @@ def _divided(body: Body, given: Sequence[Value], named: dict[str, Value]) -> Val
 
 
 def _empty(body: Body, given: Sequence[Value], named: dict[str, Value]) -> Value:
-    return arrays.allocated(body, *_shape_and_dtype(body, given, named), zero=False)
+    return memory.allocated(body, *_shape_and_dtype(body, given, named), zero=False)
 
 
 def _zeros(body: Body, given: Sequence[Value], named: dict[str, Value]) -> Value:
-    return arrays.allocated(body, *_shape_and_dtype(body, given, named), zero=True)
+    return memory.allocated(body, *_shape_and_dtype(body, given, named), zero=True)
 
 
 def _full(body: Body, given: Sequence[Value], named: dict[str, Value]) -> Value:
     if len(given) < 2 or not isinstance(given[1], Number):
         raise Unsupported("an allocation")
     rest = given[2:] or (Static(given[1].kind),)
-    made = arrays.allocated(body, *_shape_and_dtype(body, [given[0], *rest], named), zero=False)
+    made = memory.allocated(body, *_shape_and_dtype(body, [given[0], *rest], named), zero=False)
     arrays.fill(body, made, given[1])
     return made
 
 
 def _ones(body: Body, given: Sequence[Value], named: dict[str, Value]) -> Value:
-    made = arrays.allocated(body, *_shape_and_dtype(body, given, named), zero=False)
+    made = memory.allocated(body, *_shape_and_dtype(body, given, named), zero=False)
     arrays.fill(body, made, scalars.literal(1))
     return made
 
@@ -403,6 +365,6 @@ def value_of(body: Body, kind: Kind, register: Any) -> Value:
         return Tuple([value_of(body, *each) for each in zip(kind, registers, strict=True)])
     if isinstance(kind, kinds.Array):
         array, memory = arrays.from_structure(body, kind, register)
-        own(body, memory, "NRT_decref")
+        memory.own(body, memory, "NRT_decref")
         return array
     return Static(None)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from torchgen_out._runtime.kernels.compiler import arrays, calls, flow, kinds, scalars
+from torchgen_out._runtime.kernels.compiler import arrays, calls, flow, functions, kinds, scalars
 from torchgen_out._runtime.kernels.compiler.body import Body, Edge
 from torchgen_out._runtime.kernels.compiler.convention import WORD
 from torchgen_out._runtime.kernels.compiler.values import (
@@ -218,7 +218,7 @@ def _unary(body: Body, node: ast.UnaryOp) -> Value:
             return scalars.literal(function(operand.literal))
         if operand.kind is kinds.float32 and function is operator.neg:
             return scalars.constant(operand.kind, -operand.literal)
-    return scalars.generic(body.builder, function, (operand,))
+    return functions.generic(body.builder, function, (operand,))
 
 
 def _compare(body: Body, node: ast.Compare) -> Value:

@@ -13,6 +13,7 @@ from torchgen_out._runtime.kernels.compiler import (
     convention,
     expressions,
     kinds,
+    memory,
     scalars,
 )
 from torchgen_out._runtime.kernels.compiler.body import (
@@ -114,7 +115,7 @@ def _raise(body: Body, node: ast.Raise) -> None:
     arguments = [expressions.value(body, each) for each in raised.args]
     if not isinstance(kind, Static) or not all(isinstance(each, Static) for each in arguments):
         raise Unsupported("an error with numbers")
-    calls.release_all(body)
+    memory.release_all(body)
     told = tuple(each.value for each in arguments if isinstance(each, Static))
     convention.raise_error(body.builder, kind.value, told)
     body.scope.env = None

@@ -7,7 +7,14 @@ from typing import Any, NamedTuple
 
 from llvmlite import binding, ir
 
-from torchgen_out._runtime.kernels.compiler import calls, convention, kinds, numba_rules, stand_ins
+from torchgen_out._runtime.kernels.compiler import (
+    calls,
+    convention,
+    kinds,
+    memory,
+    numba_rules,
+    stand_ins,
+)
 from torchgen_out._runtime.kernels.compiler.body import Body, Retype
 from torchgen_out._runtime.kernels.compiler.values import (
     Kind,
@@ -99,7 +106,7 @@ def _fill(body: Body, kernel: Any, signature: tuple[Kind, ...], result: Kind) ->
 
 def _return(body: Body, value: Value, expected: Kind) -> None:
     """Return the kernel's result, and nothing that it owns."""
-    calls.release(body, body.scope)
+    memory.release(body, body.scope)
     if isinstance(value, Static):
         if value.value is not None:
             raise Unsupported(f"the result {value.value}")

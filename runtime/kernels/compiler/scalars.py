@@ -6,9 +6,8 @@ asked (`numba_rules.py`), which a process imports then.
 
 from __future__ import annotations
 
-import math
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -99,7 +98,7 @@ def cast(builder: Any, number: Number, kind: Kind) -> Number:
 def _register_as(builder: Any, number: Number, kind: Kind) -> Any:
     own, register = number.kind, number.ir
     if isinstance(kind, Complex) and isinstance(own, Complex):
-        parts = [_part(builder, number, at) for at in (0, 1)]
+        parts = [part_of(builder, number, at) for at in (0, 1)]
         return convention.joined(builder, kind, *(cast(builder, x, kind.part).ir for x in parts))
     if isinstance(kind, Complex):
         real, imag = cast(builder, number, kind.part), constant(kind.part, 0)
@@ -114,7 +113,7 @@ def _register_as(builder: Any, number: Number, kind: Kind) -> Any:
     raise Unsupported(f"a conversion of {own} to {kind}")
 
 
-def _part(builder: Any, number: Number, at: int) -> Number:
+def part_of(builder: Any, number: Number, at: int) -> Number:
     """The real part (0) or the imaginary part (1) of a complex number."""
     return Number(number.kind.part, builder.extract_value(number.ir, at))
 
@@ -122,7 +121,7 @@ def _part(builder: Any, number: Number, at: int) -> Number:
 def attribute(builder: Any, number: Number, name: str) -> Number:
     """x.real, x.imag."""
     if isinstance(number.kind, Complex):
-        return _part(builder, number, ("real", "imag").index(name))
+        return part_of(builder, number, ("real", "imag").index(name))
     return number if name == "real" else constant(number.kind, 0)
 
 
@@ -246,7 +245,7 @@ def _float_operation(builder: Any, function: Any, left: Number, right: Number) -
     if function is operator.mod:
         return Number(left.kind, division.rest_of_floats(builder, left.ir, right.ir))
     if function is operator.pow:
-        return _with_intrinsic(builder, "pow", left, right)
+        return with_intrinsic(builder, "pow", left, right)
     if function is operator.ne:
         return Number(kinds.boolean, builder.fcmp_unordered("!=", left.ir, right.ir))
     return Number(kinds.boolean, builder.fcmp_ordered(COMPARISONS[function], left.ir, right.ir))
@@ -255,7 +254,7 @@ def _float_operation(builder: Any, function: Any, left: Number, right: Number) -
 def _complex_operation(builder: Any, function: Any, left: Number, right: Number) -> Number:
     """Without the optimiser's freedom: a product of conjugates has no imaginary part."""
     with builder.exact():
-        a, b, c, d = (_part(builder, each, at).ir for each in (left, right) for at in (0, 1))
+        a, b, c, d = (part_of(builder, each, at).ir for each in (left, right) for at in (0, 1))
         if function is operator.mul:
             real = builder.fsub(builder.fmul(a, c), builder.fmul(b, d))
             imag = builder.fadd(builder.fmul(a, d), builder.fmul(b, c))
@@ -269,6 +268,14 @@ def _complex_operation(builder: Any, function: Any, left: Number, right: Number)
             joined = builder.and_(*parts) if are_equal else builder.or_(*parts)
             return Number(kinds.boolean, joined)
     return Number(left.kind, convention.joined(builder, left.kind, real, imag))
+
+
+def with_intrinsic(builder: Any, name: str, *given: Number) -> Number:
+    """What LLVM has a name for, of floats of one type."""
+    kind = given[0].kind
+    own = ir.FunctionType(kind.register, [kind.register] * len(given))
+    declared = builder.module.declare_intrinsic(f"llvm.{name}", [kind.register], own)
+    return Number(kind, builder.call(declared, [each.ir for each in given]))
 
 
 def complex_of(builder: Any, real: Number, imag: Number) -> Number | None:
@@ -313,165 +320,7 @@ def divided(builder: Any, left: Number, right: Number) -> tuple[Number, Number]:
     return made[0], made[1]
 
 
-# Functions of one number, and a few of two.
-
-
-def generic(builder: Any, function: Any, arguments: Sequence[Number]) -> Number:
-    """A function of numbers."""
-    make = _FUNCTIONS.get(function)
-    made = make(builder, *arguments) if make is not None else None
-    return numba_rules.of_numbers(builder, function, arguments) if made is None else made
-
-
-def _negative(builder: Any, x: Number) -> Number | None:
-    if isinstance(x.kind, Complex):
-        parts = [_negative(builder, _part(builder, x, at)) for at in (0, 1)]
-        return complex_of(builder, *parts)
-    if isinstance(x.kind, Float):
-        return Number(x.kind, builder.fsub(ir.Constant(x.kind.register, -0.0), x.ir))
-    whole = _widened(builder, x)
-    return whole and Number(whole.kind, builder.neg(whole.ir))
-
-
-def _positive(builder: Any, x: Number) -> Number | None:
-    return x if isinstance(x.kind, Float) else _widened(builder, x)
-
-
-def _inverted(builder: Any, x: Number) -> Number | None:
-    whole = x if isinstance(x.kind, Boolean) else _widened(builder, x)
-    return whole and Number(whole.kind, builder.not_(whole.ir))
-
-
-def _widened(builder: Any, x: Number) -> Number | None:
-    """A whole number of 64 bits."""
-    if not isinstance(x.kind, Integer):
-        return None
-    return cast(builder, x, kinds.int64 if x.kind.signed else kinds.uint64)
-
-
-def _magnitude(builder: Any, x: Number) -> Number | None:
-    if isinstance(x.kind, Float):
-        return _intrinsic(builder, "fabs", x)
-    if not isinstance(x.kind, Integer) or x.kind.bitwidth < 64:
-        return None
-    if not x.kind.signed:
-        return x
-    is_negative = builder.icmp_signed("<", x.ir, ir.Constant(x.kind.register, 0))
-    return Number(x.kind, builder.select(is_negative, builder.neg(x.ir), x.ir))
-
-
-def _as_int(builder: Any, x: Number) -> Number | None:
-    if isinstance(x.kind, Integer):
-        return x
-    return cast(builder, x, kinds.int64) if isinstance(x.kind, Float) else None
-
-
-def _as_float(builder: Any, x: Number) -> Number | None:
-    if isinstance(x.kind, Float):
-        return x
-    return cast(builder, x, kinds.float64) if isinstance(x.kind, Integer) else None
-
-
-def _intrinsic(builder: Any, name: str, *given: Number) -> Number | None:
-    """What LLVM has a name for, of floats of one type."""
-    kind = given[0].kind
-    if not isinstance(kind, Float) or any(each.kind is not kind for each in given):
-        return None
-    return _with_intrinsic(builder, name, *given)
-
-
-def _with_intrinsic(builder: Any, name: str, *given: Number) -> Number:
-    kind = given[0].kind
-    own = ir.FunctionType(kind.register, [kind.register] * len(given))
-    declared = builder.module.declare_intrinsic(f"llvm.{name}", [kind.register], own)
-    return Number(kind, builder.call(declared, [each.ir for each in given]))
-
-
-def _named(name: str) -> Callable[..., Number | None]:
-    return lambda builder, *given: _intrinsic(builder, name, *given)
-
-
-def _of_c(name: str) -> Callable[..., Number | None]:
-    """A function of C's library, whose name ends in f for float32."""
-
-    def make(builder: Any, x: Number) -> Number | None:
-        kind, own = x.kind, name if x.kind is kinds.float64 else f"{name}f"
-        if not isinstance(kind, Float):
-            return None
-        found = builder.module.globals.get(own)
-        found = found or ir.Function(
-            builder.module, ir.FunctionType(kind.register, [kind.register]), own
-        )
-        return Number(kind, builder.call(found, [x.ir]))
-
-    return make
-
-
-def _to_whole(name: str) -> Callable[..., Number | None]:
-    def make(builder: Any, x: Number) -> Number | None:
-        rounded = _intrinsic(builder, name, x)
-        return rounded and cast(builder, rounded, kinds.int64)
-
-    return make
-
-
-def _is_nan(builder: Any, x: Number) -> Number | None:
-    if not isinstance(x.kind, Float):
-        return None
-    return Number(kinds.boolean, builder.fcmp_unordered("uno", x.ir, x.ir))
-
-
-def _is_infinite(builder: Any, x: Number) -> Number | None:
-    return _compared_with_infinity(builder, "==", x)
-
-
-def _is_finite(builder: Any, x: Number) -> Number | None:
-    return _compared_with_infinity(builder, "<", x)
-
-
-def _compared_with_infinity(builder: Any, sign: str, x: Number) -> Number | None:
-    size = _intrinsic(builder, "fabs", x)
-    if size is None:
-        return None
-    infinity = ir.Constant(x.kind.register, math.inf)
-    return Number(kinds.boolean, builder.fcmp_ordered(sign, size.ir, infinity))
-
-
-OF_LLVM = ("exp", "log", "log10", "sin", "cos")
-OF_C = (
-    *("log1p", "expm1", "erf", "erfc", "lgamma", "log2", "sinh", "cosh", "tanh", "asinh", "acosh"),
-    *("atanh", "tan", "asin", "acos", "atan"),
-)
-"""Functions of `math` that Numba has LLVM, or C's library, compute."""
-
-_FUNCTIONS: dict[Any, Callable[..., Number | None]] = {
-    **{getattr(math, name): _named(name) for name in OF_LLVM},
-    **{getattr(math, name): _of_c(name) for name in OF_C},
-    math.pow: _named("pow"),
-    operator.neg: _negative,
-    operator.pos: _positive,
-    operator.invert: _inverted,
-    bool: truth,
-    int: _as_int,
-    float: _as_float,
-    complex: lambda builder, *parts: complex_of(builder, *parts) if len(parts) == 2 else None,
-    **dict.fromkeys((abs, np.abs), _magnitude),
-    **dict.fromkeys((math.fabs, np.fabs), _named("fabs")),
-    **dict.fromkeys((math.sqrt, np.sqrt), _named("sqrt")),
-    **dict.fromkeys((math.copysign, np.copysign), _named("copysign")),
-    **dict.fromkeys((math.isnan, np.isnan), _is_nan),
-    **dict.fromkeys((math.isinf, np.isinf), _is_infinite),
-    **dict.fromkeys((math.isfinite, np.isfinite), _is_finite),
-    np.rint: _named("rint"),
-    np.trunc: _named("trunc"),
-    np.floor: _named("floor"),
-    np.ceil: _named("ceil"),
-    math.floor: _to_whole("floor"),
-    math.ceil: _to_whole("ceil"),
-    math.trunc: _to_whole("trunc"),
-}
-
-KNOWN = frozenset(_FUNCTIONS)
+# Variables.
 
 
 @cache
