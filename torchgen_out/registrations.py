@@ -677,6 +677,7 @@ ops.linalg_eigvalsh = composite.linalg_eigvalsh
 ops.linalg_eig = dispatch.linalg_eig
 ops._linalg_eigvals = dispatch._linalg_eigvals
 ops.linalg_eigvals = composite.linalg_eigvals
+ops._weighted_sum = pointwise._weighted_sum
 ops.linalg_matrix_exp = dispatch.linalg_matrix_exp
 ops.matrix_exp = composite.matrix_exp
 ops._linalg_lstsq = dispatch._linalg_lstsq

@@ -57,6 +57,20 @@ def as_it_was(before: tuple[tuple[Any, ...], bool]) -> Iterator[None]:
         state.lower, state.casts = outside
 
 
+OFF = (None,) * 8
+"""The dtypes of the device types where autocast is off."""
+
+
+@contextlib.contextmanager
+def off() -> Iterator[None]:
+    """Inside, nothing is cast on this thread."""
+    before, state.lower = state.lower, OFF
+    try:
+        yield
+    finally:
+        state.lower = before
+
+
 def register(rule: str, *names: str) -> None:
     """Have operators follow a rule."""
     _rules.update(dict.fromkeys(names, rule))

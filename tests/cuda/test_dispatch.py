@@ -77,11 +77,13 @@ def _is_ours(operator: Operator) -> bool:
 
 
 OPERATORS = [each for each in harness.program().operators if _is_ours(each)]
-OF_ALL = [
+EXPLICIT = "CompositeExplicitAutograd"
+OVER_TENSORS = [
     each
     for each in harness.program().operators
-    if isinstance(each.kind, Dispatch) and "CompositeExplicitAutograd" in dict(each.kind.backends)
+    if isinstance(each.kind, Dispatch) and EXPLICIT in dict(each.kind.backends)
 ]
+"""Operators that a device computes by calls of others."""
 
 
 ON_THE_HOST = {
@@ -97,27 +99,18 @@ def test_every_kernel_has_a_twin():
     """Whatever runs on the CPU runs on a device."""
     kinds = {each.name: each.kind for each in harness.program().operators}
     kernels = {n: dict(kind.backends) for n, kind in kinds.items() if isinstance(kind, Dispatch)}
-    alone = [name for name, backends in kernels.items() if set(backends) != {"CPU", "CUDA"}]
-    assert alone == [*ON_THE_HOST, *[each.name for each in OF_ALL]]
-
-
-@pytest.mark.usefixtures("emulated")
-@pytest.mark.parametrize("operator", OF_ALL, ids=lambda each: each.name)
-def test_kernels_over_tensors(operator):
-    """What has one kernel for all backends gives on a device what it gives on the host."""
-    for case in _cases(operator):
-        call = OURS.arguments(case, "float32")
-        compare(on_device(call)(), call(), str(case))
+    alone = [n for n, own in kernels.items() if "CUDA" not in own and EXPLICIT not in own]
+    assert alone == list(ON_THE_HOST)
 
 
 def _cases(operator: Operator) -> list[harness.Case]:
     return [each for each in harness.cases(operator) if not each.raises]
 
 
-def _with_dtypes(*, compiled: bool = False) -> list[Any]:
+def _with_dtypes(operators: list[Operator], *, compiled: bool = False) -> list[Any]:
     """Every operator in its dtypes, most of them in the full tier, even more where compiled."""
     made = []
-    for operator in OPERATORS:
+    for operator in operators:
         dtypes = [each for each in DTYPES if each in operator.dtype_names]
         dtypes = [each for each in dtypes if operator.name not in REFUSED.get(each, ())]
         usual = [each for each in USUAL if each in dtypes] or dtypes[:1]
@@ -131,7 +124,7 @@ def _with_dtypes(*, compiled: bool = False) -> list[Any]:
 
 
 @pytest.mark.filterwarnings("ignore:.* is in beta", "ignore:The reduce argument of")
-@pytest.mark.parametrize(("operator", "dtype"), _with_dtypes())
+@pytest.mark.parametrize(("operator", "dtype"), _with_dtypes([*OPERATORS, *OVER_TENSORS]))
 def test_values(emulated, operator, dtype):
     """All samples in the first dtype, two in the others."""
     is_first = dtype == _with_first(operator)
@@ -205,7 +198,7 @@ def _own(sources: Iterable[Source]) -> list[Source]:
 
 
 @needs_extra
-@pytest.mark.parametrize(("operator", "dtype"), _with_dtypes(compiled=True))
+@pytest.mark.parametrize(("operator", "dtype"), _with_dtypes(OPERATORS, compiled=True))
 def test_kernels_compile(emulated, operator, dtype):
     """The texts that are run; those of copies have tests of their own."""
     for source in _own(_sources(emulated, operator, dtype)):

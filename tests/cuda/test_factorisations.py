@@ -26,7 +26,8 @@ def _operators() -> list[Any]:
     found = []
     for each in harness.program().operators:
         if isinstance(each.kind, Dispatch):
-            kernel = dict(each.kind.backends).get("CUDA")
+            kernels = dict(each.kind.backends)
+            kernel = kernels.get("CUDA") or kernels.get("CompositeExplicitAutograd")
             if kernel is not None and kernel.module.partition(".")[0] == FAMILY:
                 found.append(each)
     return found
@@ -211,26 +212,22 @@ def test_small_matrices_go_together(libraries, name):
 
 @needs_extra
 @pytest.mark.parametrize("dtype", [torch.float32, torch.complex64])
-def test_kernels_of_functions_of_matrices_compile(emulated, dtype):
-    a = torch.randn(2, 3, 3, dtype=dtype, device="cuda")
-    L.matrix_exp(4 * a)
-    L.lstsq(a, a)
-    L.inv_ex(a)
+def test_kernels_of_small_matrices_compile(emulated, dtype):
+    L.inv_ex(torch.randn(2, 3, 3, dtype=dtype, device="cuda"))
     names = {each.__name__ for each in typed.KERNELS}
     sources = [each for each in emulated.sources.values() if each.name in names]
-    assert {"take_squares", "invert_values", "write_addresses"} <= {each.name for each in sources}
+    assert "write_addresses" in {each.name for each in sources}
     for source in sources:
         check(source, False, dtype.is_complex)
 
 
 @needs_extra
 @pytest.mark.parametrize("dtype", ["float32", "complex64"])
-@pytest.mark.parametrize("name", ["triangle", "permutation", "determinant", "log_determinant"])
+@pytest.mark.parametrize("name", ["triangle", "permutation"])
 def test_kernels_compile(name, dtype):
     own = dtypes.by_name(dtype)
     given = {"UPPER": 1} if name == "triangle" else {}
-    types = {"X": own, "Y": own.to_real()} if name == "log_determinant" else {"X": own}
-    check(getattr(matrix_parts, name).source(types, False, given), False, own.is_complex)
+    check(getattr(matrix_parts, name).source({"X": own}, False, given), False, own.is_complex)
 
 
 def test_matrices_one_after_the_other_work_in_the_same_memory(monkeypatch):
@@ -257,3 +254,18 @@ def test_more_matrices_than_an_iteration_takes(libraries, monkeypatch):
     assert torch.allclose(_product(*L.svd(b.cuda(), full_matrices=False)).cpu(), b, atol=1e-8)
     names = [name for name, _ in libraries["cusolverDn"].calls]
     assert names == ["xsyev_batched"] * 3 + ["dgesvdj_batched"] * 3
+
+
+def test_what_is_made_of_other_operators_is_one_in_the_graph():
+    """Calls inside are neither recorded nor cast, whatever autocast says."""
+    a = randn(3, 3).float()
+    given = a.cuda().requires_grad_()
+    with torch.autocast("cuda", dtype=torch.bfloat16):
+        inverse = L.pinv(given)
+    assert inverse.dtype is torch.float32 and "Pinv" in inverse.grad_fn.name()
+    assert inverse.grad_fn.next_functions[0][0].variable is given
+    assert torch.allclose(inverse.detach().cpu(), L.pinv(a), atol=1e-4)
+    inverse.sum().backward()
+    on_host = a.clone().requires_grad_()
+    L.pinv(on_host).sum().backward()
+    assert torch.allclose(given.grad.cpu(), on_host.grad, rtol=1e-3, atol=1e-3)

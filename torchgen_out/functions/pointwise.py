@@ -6422,6 +6422,21 @@ def native_dropout_backward(grad_output: Tensor, mask: Tensor, scale: float) -> 
     return call(grad_output, mask, scale)
 
 
+__weighted_sum = operators._weighted_sum.calls
+
+
+def _weighted_sum(x: Tensor, y: Tensor, z: Tensor, a: float, b: float, c: float) -> Tensor:
+    """_weighted_sum(Tensor x, Tensor y, Tensor z, float a, float b, float c) -> Tensor
+
+    Returns `a * x + b * y + c * z`.
+    """
+    try:
+        call = __weighted_sum[x._key, y._key, z._key]
+    except AttributeError:
+        return __weighted_sum.miss(x, y, z, a, b, c)
+    return call(x, y, z, a, b, c)
+
+
 __slope = operators._slope.calls
 
 

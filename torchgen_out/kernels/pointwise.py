@@ -2206,6 +2206,11 @@ def native_dropout_backward(grad_output, mask, scale):
     return grad_output * scale if mask != T(0) else T(0)
 
 
+def _weighted_sum(x, y, z, a, b, c):
+    """a * x + b * y + c * z"""
+    return a * x + b * y + c * z
+
+
 def _slope(self, other, step):
     """(self - other) / step"""
     return (self - other) / step

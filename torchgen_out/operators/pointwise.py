@@ -1957,6 +1957,22 @@ native_dropout_backward = Pointwise(
     record=nodes.recording_native_dropout_backward,
 )
 
+_weighted_sum = Pointwise(
+    "_weighted_sum(Tensor x, Tensor y, Tensor z, float a, float b, float c) -> Tensor",
+    {"x": "tensor", "y": "tensor", "z": "tensor"},
+    arguments={
+        "x": "operand",
+        "y": "operand",
+        "z": "operand",
+        "a": "scalar",
+        "b": "scalar",
+        "c": "scalar",
+    },
+    dtypes=dtype_sets.FLOATING_AND_COMPLEX,
+    formulas={(): kernels._weighted_sum},
+    vanishes_with=(("x", "y", "z"),),
+)
+
 _slope = Pointwise(
     "_slope(Tensor self, Tensor other, Tensor|Scalar step) -> Tensor",
     {"self": "tensor", "other": "tensor", "step": "number"},

@@ -15,6 +15,7 @@ from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import overlap, promotion
 from torchgen_out._runtime.core.storage import Storage
 from torchgen_out._runtime.core.tensor import Tensor, build
+from torchgen_out._runtime.dispatch import autocast
 from torchgen_out._runtime.dispatch.backends import backend_of
 from torchgen_out._runtime.dispatch.operator import FUNCTION, INPLACE, OUT, Call, Operator
 
@@ -64,13 +65,15 @@ def make_kernel_call(
 
 
 EXPLICIT = "CompositeExplicitAutograd"
-"""The word of native_functions.yaml for a kernel over tensors that serves all backends."""
+"""The word of native_functions.yaml for a kernel over tensors that serves all backends, or those
+for which the entry names no other."""
 
 
-def explicit_kernel(operator: Operator) -> Kernel | None:
-    """The kernel over tensors that an entry names for all backends, if it does."""
-    name = getattr(operator, "kernel_names", {}).get(EXPLICIT)
-    if name is None:
+def explicit_kernel(operator: Operator, backend: str = "") -> Kernel | None:
+    """The kernel over tensors that serves a backend, if an entry names one and none of its own."""
+    names = getattr(operator, "kernel_names", {})
+    name = names.get(EXPLICIT)
+    if name is None or backend in names:
         return None
     place = name if ":" in name else f"torchgen_out._runtime.ops.composite.{name}"
     module, _, function = place.replace(":", ".").rpartition(".")
@@ -81,14 +84,23 @@ def explicit_kernel(operator: Operator) -> Kernel | None:
 def make_explicit_call(
     kernel: Kernel, operator: Operator, signature: tuple[Any, ...], variant: str
 ) -> Call:
-    """The call of a kernel for all backends: results are made on the device of the arguments."""
+    """The call of a kernel for all backends: results are made on the device of the arguments.
+
+    What the kernel calls is not recorded, and is not cast once more.
+    """
 
     def allocate(described: Tensor, args: Sequence[Any]) -> Tensor:
         on = _tensors_in(args)[0].device
         made: Tensor = backend_of(on.type_index).empty(described._sizes, described.dtype, on)
-        return made
+        if described._strides == made._strides:
+            return made
+        return build(made._key, made._sizes, described._strides, 0, made._storage)
 
-    return make_kernel_call(kernel, allocate, operator, signature, variant)
+    def run(*args: Any) -> None:
+        with autocast.off():
+            kernel(*map(_without_grad, args))
+
+    return make_kernel_call(run, allocate, operator, signature, variant)
 
 
 def _make_out_call(operator: Operator, call: Call) -> Call:
@@ -111,6 +123,16 @@ def _store(operator: Operator, out: Tensor, result: Tensor, args: tuple[Any, ...
 
 def _tensors_in(args: Sequence[Any]) -> list[Tensor]:
     return [arg for arg in args if isinstance(arg, Tensor)]
+
+
+def _without_grad(value: Any) -> Any:
+    """A tensor, or those of a list, outside autograd; anything else as it is."""
+    if isinstance(value, (tuple, list)):
+        return [_without_grad(each) for each in value]
+    if not isinstance(value, Tensor) or not value._key & keys.GRAD:
+        return value
+    layout = value._sizes, value._strides, value._offset
+    return build(value._key & ~keys.GRAD, *layout, value._storage)
 
 
 def _without_data(value: Any) -> Any:

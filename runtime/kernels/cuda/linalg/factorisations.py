@@ -20,6 +20,7 @@ from torchgen_out._runtime.kernels.cuda.linalg.columns import (
     by_columns,
     copied,
     finish,
+    flat,
     identity,
     matrices,
     places,
@@ -54,16 +55,9 @@ def linalg_cholesky_ex(
     elif factor.numel:
         for matrix, number in zip(matrices(work), places(info, 1), strict=True):
             queue.solver.cholesky(matrix, upper, number)
-    matrix_parts.copy_triangle(queue, factor, _stacked(work), upper)
+    matrix_parts.copy_triangle(queue, factor, flat(work), upper)
     if check_errors:
         check(queue, "linalg.cholesky_ex", info, errors.not_positive_definite)
-
-
-def _stacked(work: Array) -> Array:
-    """Matrices stored by columns, all batch dims in one."""
-    rows, columns = work.sizes[-2:]
-    count = work.numel // max(rows * columns, 1)
-    return work.at(0, (count, rows, columns), (rows * columns, *work.strides[-2:]))
 
 
 @direct
@@ -162,7 +156,7 @@ def linalg_qr(queue: Queue, Q: Array, R: Array, A: Array, mode: str) -> None:
             set_diagonal(queue, Q)
         return
     work, tau = reflect(queue, copied(queue, A))
-    matrix_parts.copy_triangle(queue, R, _stacked(work), upper=True)
+    matrix_parts.copy_triangle(queue, R, flat(work), upper=True)
     if mode != "r":
         made = by_columns(queue, Q.sizes, Q.dtype)
         width = min(Q.sizes[-1], A.sizes[-1])

@@ -1,8 +1,6 @@
-"""Device kernels around factorisations: triangles, permutations, determinants."""
+"""Device kernels around factorisations: triangles and permutations."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
 from torchgen_out._runtime.kernels.cuda.faults import INDEX, note
@@ -67,59 +65,4 @@ def permutation(out, pivots, faults, count, rows, swaps):
                 place = s
             s = I(s - 1)
         out[I((batch * rows + place) * rows + c)] = store_X(T(1))
-        i = I(i + cuda.gridsize(1))
-
-
-def write_determinants(queue: Queue, out: Array, LU: Array, pivots: Array) -> None:
-    """Write the products of the pivots, signed by the swaps."""
-    _run_per_matrix(queue, determinant, (out,), LU, pivots)
-
-
-def write_log_determinants(
-    queue: Queue, sign: Array, logabsdet: Array, LU: Array, pivots: Array
-) -> None:
-    """Write the determinants' signs and the logarithms of their magnitudes."""
-    _run_per_matrix(queue, log_determinant, (sign, logabsdet), LU, pivots)
-
-
-def _run_per_matrix(
-    queue: Queue, kernel: Any, outs: tuple[Array, ...], LU: Array, pivots: Array
-) -> None:
-    n, count = LU.sizes[-1], outs[0].numel
-    if count:
-        diagonal = LU.strides[-1] + LU.strides[-2]
-        run_elements(queue, kernel, count, *outs, LU, pivots, count, n, n * n, diagonal)
-
-
-@device_kernel("X* X* int32*", "I I I I")
-def determinant(out, factors, pivots, count, n, step, diagonal):
-    """A thread owns every matrix at the distance of the grid."""
-    i = I(cuda.grid(1))
-    while i < count:
-        product = T(1)
-        for j in range(n):
-            product = T(product * factors[I(i * step + j * diagonal)])
-            if pivots[I(i * n + j)] != j + 1:
-                product = T(product * T(-1))
-        out[i] = product
-        i = I(i + cuda.gridsize(1))
-
-
-@device_kernel("X* Y* X* int32*", "I I I I")
-def log_determinant(sign, logabsdet, factors, pivots, count, n, step, diagonal):
-    """A thread owns every matrix at the distance of the grid. Signs are products, as on the CPU:
-    the negative of a complex number has other zeros, and its logarithm another sign."""
-    i = I(cuda.grid(1))
-    while i < count:
-        direction = T(1)
-        total = Y(0)
-        for j in range(n):
-            pivot = factors[I(i * step + j * diagonal)]
-            size = Y(abs(pivot))
-            direction = T(direction * (T(pivot) / size if size > Y(0) else T(0)))
-            if pivots[I(i * n + j)] != j + 1:
-                direction = T(direction * T(-1))
-            total = Y(total + (Y(math.log(size)) if size > Y(0) else Y(-math.inf)))
-        sign[i] = direction
-        logabsdet[i] = total
         i = I(i + cuda.gridsize(1))

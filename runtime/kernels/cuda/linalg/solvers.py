@@ -1,19 +1,16 @@
-"""Linear systems, inverses and determinants on CUDA by cuSOLVER and cuBLAS.
+"""Linear systems on CUDA by cuSOLVER and cuBLAS.
 
-Shapes were checked by `runtime.ops.shapes.linalg`. Failures are numbers in `info`.
+Shapes were checked by `runtime.ops.shapes.linalg`.
 """
 
 from __future__ import annotations
 
-from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.kernels.cuda.direct import LibraryQueue as Queue
 from torchgen_out._runtime.kernels.cuda.direct import direct, turned
-from torchgen_out._runtime.kernels.cuda.linalg import matrix_parts
 from torchgen_out._runtime.kernels.cuda.linalg.columns import (
     copied,
     finish,
-    identity,
     matrices,
     places,
 )
@@ -21,43 +18,9 @@ from torchgen_out._runtime.kernels.cuda.linalg.factorisations import (
     ADJOINT,
     PLAIN,
     TRANSPOSED,
-    check,
-    factor,
 )
 from torchgen_out._runtime.kernels.cuda.linalg.small_matrices import batch_of, go_together
 from torchgen_out._runtime.kernels.cuda.queue import Array, contiguous, converted
-
-
-@direct
-def linalg_inv_ex(queue: Queue, inverse: Array, info: Array, A: Array, check_errors: bool) -> None:
-    """Write the inverses; of a singular matrix nothing that means anything."""
-    pivots = queue.empty(A.sizes[:-1], dtypes.int32)
-    factors = factor(queue, queue.empty(A.sizes, A.dtype), pivots, info, A)
-    right = identity(queue, A.sizes, A.dtype)
-    _solve(queue, right, *factors, PLAIN)
-    finish(queue, inverse, right)
-    if check_errors:
-        check(queue, "linalg.inv_ex", info, errors.singular_matrix)
-
-
-@direct
-def _linalg_solve_ex(
-    queue: Queue,
-    result: Array,
-    LU: Array,
-    pivots: Array,
-    info: Array,
-    A: Array,
-    B: Array,
-    left: bool,
-    check_errors: bool,
-) -> None:
-    """Write the solution of A X = B, or X A = B, and the factors of A for further solutions."""
-    factors, swaps = factor(queue, LU, pivots, info, A)
-    if result.ndim < LU.ndim:
-        result = result.at(0, (*result.sizes, 1), (*result.strides, 1))
-        B = B.at(0, (*B.sizes, 1), (*B.strides, 1))
-    _solve_side(queue, result, factors, swaps, B, left, adjoint=False)
 
 
 @direct
@@ -131,22 +94,3 @@ def linalg_solve_triangular(
         for a, b in zip(matrices(triangles), matrices(work), strict=True):
             queue.blas.solve_triangular(a, b, upper, left, unitriangular)
     finish(queue, out, work)
-
-
-# -- determinants ------------------------------------------------------------------------------
-
-
-@direct
-def _linalg_det(queue: Queue, result: Array, LU: Array, pivots: Array, A: Array) -> None:
-    """Write the product of the pivots, signed by the swaps, and the factors."""
-    factor(queue, LU, pivots, queue.empty(A.sizes[:-2], dtypes.int32), A)
-    matrix_parts.write_determinants(queue, result, LU, pivots)
-
-
-@direct
-def _linalg_slogdet(
-    queue: Queue, sign: Array, logabsdet: Array, LU: Array, pivots: Array, A: Array
-) -> None:
-    """Write sign and logarithm of the determinant's magnitude, and the factors."""
-    factor(queue, LU, pivots, queue.empty(A.sizes[:-2], dtypes.int32), A)
-    matrix_parts.write_log_determinants(queue, sign, logabsdet, LU, pivots)

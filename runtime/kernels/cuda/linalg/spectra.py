@@ -43,21 +43,7 @@ def _linalg_svd(
     compute_uv: bool,
     driver: str | None,
 ) -> None:
-    """Write singular values and, unless U and Vh are empty, singular vectors."""
-    find_singular(queue, U, S, Vh, A, full_matrices, compute_uv, "linalg.svd")
-
-
-def find_singular(
-    queue: Queue,
-    U: Array,
-    S: Array,
-    Vh: Array,
-    A: Array,
-    full_matrices: bool,
-    compute_uv: bool,
-    operator: str,
-) -> None:
-    """The same for any operator, which an error names.
+    """Write singular values and, unless U and Vh are empty, singular vectors.
 
     The library wants no fewer rows than columns: otherwise A^T = Vh^T S U^T is factored.
     """
@@ -67,7 +53,7 @@ def find_singular(
             set_diagonal(queue, each)
         return
     if fit_jacobi(A):
-        _find_singular_together(queue, U, S, Vh, A, compute_uv, operator)
+        _find_singular_together(queue, U, S, Vh, A, compute_uv)
         return
     is_wide = A.sizes[-2] < A.sizes[-1]
     work = copied(queue, turned(A) if is_wide else A)
@@ -87,11 +73,11 @@ def find_singular(
     if compute_uv:
         queue.copy(U, turned(vh) if is_wide else u)
         queue.copy(Vh, turned(u) if is_wide else vh)
-    _check(queue, operator, info, "singular values", bool(batch))
+    _check(queue, "linalg.svd", info, "singular values", bool(batch))
 
 
 def _find_singular_together(
-    queue: Queue, U: Array, S: Array, Vh: Array, A: Array, compute_uv: bool, operator: str
+    queue: Queue, U: Array, S: Array, Vh: Array, A: Array, compute_uv: bool
 ) -> None:
     """Of small matrices by Jacobi's rotations, which give square U and V whatever is wanted."""
     work = copied(queue, A)
@@ -108,7 +94,7 @@ def _find_singular_together(
             queue.apply(conjugate, v, [v])
         queue.copy(U, u.narrowed(u.ndim - 1, 0, U.sizes[-1]))
         queue.copy(Vh, turned(v).narrowed(v.ndim - 2, 0, Vh.sizes[-2]))
-    _check(queue, operator, info, "singular values", True)
+    _check(queue, "linalg.svd", info, "singular values", True)
 
 
 @direct
@@ -116,19 +102,6 @@ def _linalg_eigh(
     queue: Queue, eigenvalues: Array, eigenvectors: Array, A: Array, UPLO: str, compute_v: bool
 ) -> None:
     """Write the eigenvalues of Hermitian matrices, ascending, and eigenvectors if asked for."""
-    find_hermitian(queue, eigenvalues, eigenvectors, A, UPLO, compute_v, "linalg.eigh")
-
-
-def find_hermitian(
-    queue: Queue,
-    eigenvalues: Array,
-    eigenvectors: Array,
-    A: Array,
-    UPLO: str,
-    compute_v: bool,
-    operator: str,
-) -> None:
-    """The same for any operator, which an error names."""
     if not A.numel:
         return
     work = copied(queue, A, eigenvectors if compute_v else None)
@@ -145,7 +118,7 @@ def find_hermitian(
     queue.copy(eigenvalues, values)
     if compute_v:
         finish(queue, eigenvectors, work)
-    _check(queue, operator, info, "eigenvalues", A.ndim > 2)
+    _check(queue, "linalg.eigh", info, "eigenvalues", A.ndim > 2)
 
 
 @direct
