@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from ..errors import did_you_mean
 from ..model.operator import Case, Dispatch, Given, Index, Operator
 from ..model.schema import Argument, Type
-from ..model.vocabulary import BACKENDS
 from .rules import Context, Problem, operator_rule
 
 _CONSTANTS = {
@@ -50,7 +49,6 @@ def _fits(operator: Operator, kind: Case, target: Operator) -> Iterator[Problem]
     own, others = len(operator.schema.returns), len(target.schema.returns)
     assert isinstance(target.kind, Dispatch | Index)
     is_text = isinstance(target.kind, Index)
-    backends = dict(target.kind.backends if isinstance(target.kind, Dispatch) else ())
     if operator.is_inplace != target.is_inplace:
         writes = "writes to self" if target.is_inplace else "makes new tensors"
         message = f"{operator.name}: '{kind.target}' {writes}"
@@ -64,9 +62,6 @@ def _fits(operator: Operator, kind: Case, target: Operator) -> Iterator[Problem]
     elif is_text and kind.meta is None and target.kind.meta is None:
         message = f"{operator.name}: '{kind.target}' has the sizes of its own operands alone"
         yield Problem(kind.where, message, "add meta: family.function", width=len(kind.target))
-    elif not backends.keys() <= set(BACKENDS) - {"CompositeExplicitAutograd"}:
-        message = f"{operator.name}: the kernel of '{kind.target}' is none of a device"
-        yield Problem(kind.where, message, width=len(kind.target))
 
 
 def _is_given(operator: Operator, kind: Case, target: Operator) -> Iterator[Problem]:

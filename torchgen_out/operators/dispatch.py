@@ -981,7 +981,10 @@ _order_statistic = Dispatch(
     arguments={"self": "operand", "k": "raw", "dim": "raw", "keepdim": "raw", "skips_nan": "raw"},
     promotion="none",
     dtypes=dtype_sets.REAL_NUMERIC,
-    kernel_names="sort.sort.order_statistic",
+    kernel_names={
+        "CPU": "sort.sort.order_statistic",
+        "CompositeExplicitAutograd": "sort.order_statistic",
+    },
     meta=sort_shapes.order_statistic,
     outputs=2,
     differentiable=("self",),
@@ -996,7 +999,10 @@ kthvalue = Dispatch(
     promotion="none",
     out_rule="exact",
     dtypes=dtype_sets.REAL_NUMERIC,
-    kernel_names="sort.sort.order_statistic",
+    kernel_names={
+        "CPU": "sort.sort.order_statistic",
+        "CompositeExplicitAutograd": "sort.order_statistic",
+    },
     case={
         "self": Argument("self"),
         "k": Argument("k"),
@@ -1018,7 +1024,10 @@ median = Dispatch(
     {"self": "tensor"},
     promotion="none",
     dtypes=dtype_sets.REAL_NUMERIC,
-    kernel_names="sort.sort.order_statistic",
+    kernel_names={
+        "CPU": "sort.sort.order_statistic",
+        "CompositeExplicitAutograd": "sort.order_statistic",
+    },
     case={"self": Argument("self"), "k": None, "dim": None, "keepdim": False, "skips_nan": False},
     unasked=1,
     meta=sort_shapes.median,
@@ -1033,7 +1042,10 @@ median_dim = Dispatch(
     arguments={"self": "operand", "dim": "raw", "keepdim": "raw"},
     promotion="none",
     dtypes=dtype_sets.REAL_NUMERIC,
-    kernel_names="sort.sort.order_statistic",
+    kernel_names={
+        "CPU": "sort.sort.order_statistic",
+        "CompositeExplicitAutograd": "sort.order_statistic",
+    },
     case={
         "self": Argument("self"),
         "k": None,
@@ -1055,7 +1067,10 @@ nanmedian = Dispatch(
     {"self": "tensor"},
     promotion="none",
     dtypes=dtype_sets.REAL_NUMERIC,
-    kernel_names="sort.sort.order_statistic",
+    kernel_names={
+        "CPU": "sort.sort.order_statistic",
+        "CompositeExplicitAutograd": "sort.order_statistic",
+    },
     case={"self": Argument("self"), "k": None, "dim": None, "keepdim": False, "skips_nan": True},
     unasked=1,
     meta=sort_shapes.median,
@@ -1070,7 +1085,10 @@ nanmedian_dim = Dispatch(
     arguments={"self": "operand", "dim": "raw", "keepdim": "raw"},
     promotion="none",
     dtypes=dtype_sets.REAL_NUMERIC,
-    kernel_names="sort.sort.order_statistic",
+    kernel_names={
+        "CPU": "sort.sort.order_statistic",
+        "CompositeExplicitAutograd": "sort.order_statistic",
+    },
     case={
         "self": Argument("self"),
         "k": None,
@@ -1094,7 +1112,7 @@ mode = Dispatch(
     promotion="none",
     out_rule="exact",
     dtypes=dtype_sets.REAL,
-    kernel_names="sort.sort.mode",
+    kernel_names={"CPU": "sort.sort.mode", "CompositeExplicitAutograd": "sort.mode"},
     meta=sort_shapes.mode,
     out_overlap="whole",
     outputs=2,
@@ -1118,7 +1136,7 @@ _distinct = Dispatch(
     },
     promotion="none",
     dtypes=dtype_sets.REAL,
-    kernel_names="sort.unique.distinct",
+    kernel_names={"CPU": "sort.unique.distinct", "CompositeExplicitAutograd": "sort.distinct"},
     meta=None,
     outputs=3,
     differentiable=("self",),
@@ -1132,7 +1150,7 @@ _unique2 = Dispatch(
     arguments={"self": "operand", "sorted": "raw", "return_inverse": "raw", "return_counts": "raw"},
     promotion="none",
     dtypes=dtype_sets.REAL,
-    kernel_names="sort.unique.distinct",
+    kernel_names={"CPU": "sort.unique.distinct", "CompositeExplicitAutograd": "sort.distinct"},
     case={
         "self": Argument("self"),
         "dim": None,
@@ -1160,7 +1178,7 @@ unique_dim = Dispatch(
     },
     promotion="none",
     dtypes=dtype_sets.REAL,
-    kernel_names="sort.unique.distinct",
+    kernel_names={"CPU": "sort.unique.distinct", "CompositeExplicitAutograd": "sort.distinct"},
     case={
         "self": Argument("self"),
         "dim": Argument("dim"),
@@ -1182,7 +1200,7 @@ _unique_consecutive = Dispatch(
     arguments={"self": "operand", "return_inverse": "raw", "return_counts": "raw", "dim": "raw"},
     promotion="none",
     dtypes=dtype_sets.REAL,
-    kernel_names="sort.unique.distinct",
+    kernel_names={"CPU": "sort.unique.distinct", "CompositeExplicitAutograd": "sort.distinct"},
     case={
         "self": Argument("self"),
         "dim": Argument("dim"),

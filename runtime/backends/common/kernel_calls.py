@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from torchgen_out._runtime.backends.common import given_results, resizing
+from torchgen_out._runtime.backends.common.dispatch import case_arguments
 from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import overlap, promotion
@@ -17,7 +18,14 @@ from torchgen_out._runtime.core.storage import Storage
 from torchgen_out._runtime.core.tensor import Tensor, build
 from torchgen_out._runtime.dispatch import autocast
 from torchgen_out._runtime.dispatch.backends import backend_of
-from torchgen_out._runtime.dispatch.operator import FUNCTION, INPLACE, OUT, Call, Operator
+from torchgen_out._runtime.dispatch.operator import (
+    FUNCTION,
+    INPLACE,
+    OUT,
+    Call,
+    Dispatch,
+    Operator,
+)
 
 Kernel = Callable[..., None]
 """kernel(*results, *arguments): writes to new tensors what the operator is of the arguments."""
@@ -96,11 +104,29 @@ def make_explicit_call(
             return made
         return build(made._key, made._sizes, described._strides, 0, made._storage)
 
-    def run(*args: Any) -> None:
-        with autocast.off():
-            kernel(*map(_without_grad, args))
+    arrange = case_arguments(operator, -1) if isinstance(operator, Dispatch) else None
 
+    def run(*args: Any) -> Any:
+        given = [_without_grad(each) for each in args]
+        with autocast.off():
+            return kernel(*(arrange(given) if arrange else given))
+
+    if isinstance(operator, Dispatch) and operator.meta is None:
+        return _make_returning_call(run, operator, variant)
     return make_kernel_call(run, allocate, operator, signature, variant)
+
+
+def _make_returning_call(kernel: Callable[..., Any], operator: Dispatch, variant: str) -> Call:
+    """The call of a kernel that alone knows the shapes, and returns its results."""
+    wrap = operator.wrap
+
+    def call(*args: Any) -> Any:
+        found = kernel(*args)
+        if operator.outputs == 1:
+            return found
+        return wrap(*found) if wrap else tuple(found)
+
+    return _make_out_call(operator, call) if variant == OUT else call
 
 
 def _make_out_call(operator: Operator, call: Call) -> Call:

@@ -1,9 +1,13 @@
-"""Composites that return one tensor or several, as the flags say."""
+"""Composites of the sort family: what the flags ask for; and what follows from sorted rows, for
+backends that have no kernel for it."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core.finfo import iinfo
 from torchgen_out._runtime.dispatch import ops
 
 
@@ -45,3 +49,142 @@ def _asked(found: Any, inverse: bool, counts: bool) -> Any:
     if not (inverse or counts):
         return found[0]
     return tuple([found[0]] + [found[1]] * inverse + [found[2]] * counts)
+
+
+# -- distinct values ----------------------------------------------------------------------------
+
+
+def distinct(
+    self: Any,
+    dim: int | None,
+    sorted: bool,
+    neighbours: bool,
+    return_inverse: bool,
+    return_counts: bool,
+) -> Any:
+    """Return the distinct values, or slices along `dim`; which of them each is; how many are equal.
+
+    neighbours: equal ones that stand apart are two; else all are sorted, slices element by element,
+    the last first: for short slices. What is not asked for has no elements. Every NaN is distinct.
+    """
+    rows = self.reshape((-1,)) if dim is None else _slices(self, dim)
+    order = None if neighbours else _ordered(rows)
+    rows = rows if order is None else rows.index_select(0, order)
+    begins = _begins_of_runs(rows)
+    starts = begins.nonzero().squeeze(-1)
+    inverse = counts = starts.new_empty((0,))
+    if return_inverse:
+        inverse = begins.cumsum(0) - 1
+        inverse = inverse if order is None else ops.scatter(order, 0, order, inverse)
+        inverse = inverse.reshape(self.shape if dim is None else (-1,))
+    if return_counts:
+        counts = ops.cat([starts, starts.new_full((1,), rows.shape[0])]).diff()
+    found = rows.index_select(0, starts)
+    if dim is None:
+        return found, inverse, counts
+    rest = [size for each, size in enumerate(self.shape) if each != dim % self.ndim]
+    return found.reshape((-1, *rest)).movedim(0, dim).contiguous(), inverse, counts
+
+
+def _slices(self: Any, dim: int) -> Any:
+    """The slices along `dim` as rows.
+
+    Raises: IndexError for dim, RuntimeError where another dim has size 0.
+    """
+    if not self.ndim:
+        raise errors.dim_of_scalar(dim)
+    if not -self.ndim <= dim < self.ndim:
+        raise errors.dim_out_of_range(dim, self.ndim)
+    count = self.shape[dim]
+    if not self.numel() and (count or sum(size == 0 for size in self.shape) > 1):
+        raise RuntimeError(
+            "There are 0 sized dimensions, and they aren't selected, so unique cannot be applied"
+        )
+    return self.movedim(dim, 0).reshape((count, self.numel() // count if count else 0))
+
+
+def _ordered(rows: Any) -> Any:
+    """The order of elements; of rows by one element after the other, the last first."""
+    order = None
+    for column in reversed(rows.unbind(1)) if rows.ndim > 1 else (rows,):
+        key = column if order is None else column.index_select(0, order)
+        places = ops.sort(key, 0)[1]
+        order = places if order is None else order.index_select(0, places)
+    return ops.arange(rows.shape[0], device=rows.device) if order is None else order
+
+
+def _begins_of_runs(rows: Any) -> Any:
+    """Where a row, or an element, differs from the one before, or is the first."""
+    differs = _differing(rows, 0)
+    if differs.ndim > 1:
+        differs = differs.any(1)
+    return ops.cat([differs.new_ones((min(rows.shape[0], 1),)), differs])
+
+
+def _differing(x: Any, dim: int) -> Any:
+    """Whether each element but the first along `dim` differs from the one before, as NaN does."""
+    count = max(x.shape[dim] - 1, 0)
+    return x.narrow(dim, x.shape[dim] - count, count) != x.narrow(dim, 0, count)
+
+
+# -- order statistics ---------------------------------------------------------------------------
+
+
+def order_statistic(
+    values: Any,
+    indices: Any,
+    self: Any,
+    k: int | None,
+    dim: int | None,
+    keepdim: bool,
+    skips_nan: bool,
+) -> None:
+    """Write the k-th smallest value (from 1) and its first place; without k the lower median.
+
+    The first NaN is a median, unless they are skipped. Without a dim it is one of all elements:
+    NaN, or the least integer, if there are none.
+    """
+    if dim is None and not self.numel():
+        values.fill_(float("nan") if self.dtype.is_floating_point else iinfo(self.dtype).min)
+    if not values.numel() or not self.numel():
+        return
+    rows, dim = (self.reshape((-1,)), 0) if dim is None or not self.ndim else (self, dim)
+    ordered, order = ops.sort(rows, dim)
+    value = ordered.gather(dim, _rank(ordered, k, dim, skips_nan))
+    values.copy_(value.reshape(values.shape))
+    if indices is not None:
+        is_equal = ordered == value
+        if self.dtype.is_floating_point:
+            is_equal = is_equal | (ordered.isnan() & value.isnan())
+        first = is_equal.to(dtypes.uint8).argmax(dim, keepdim=True)
+        indices.copy_(order.gather(dim, first).reshape(indices.shape))
+
+
+def _rank(ordered: Any, k: int | None, dim: int, skips_nan: bool) -> Any:
+    """The rank of the k-th value, from 0, or of the median, in each sorted row."""
+    count = ordered.shape[dim]
+    sizes = list(ordered.shape)
+    sizes[dim] = 1
+    middle = ops.full(sizes, (count - 1) // 2 if k is None else k - 1, device=ordered.device)
+    if k is not None or not ordered.dtype.is_floating_point:
+        return middle
+    numbers = count - ordered.isnan().sum(dim, keepdim=True)
+    if skips_nan:
+        return (numbers - 1).clamp(min=0) // 2
+    return ops.where(numbers < count, numbers, middle)
+
+
+def mode(values: Any, indices: Any, self: Any, dim: int = -1, keepdim: bool = False) -> None:
+    """Write the most frequent value, the smallest of several, and its last place."""
+    if not values.numel():
+        return
+    rows = self if self.ndim else self.reshape((1,))
+    ordered, order = ops.sort(rows, dim)
+    count = rows.shape[dim]
+    steps = [count if each == dim % rows.ndim else 1 for each in range(rows.ndim)]
+    places = ops.arange(count, device=rows.device).reshape(steps)
+    begins = ops.where(_differing(ordered, dim), places.narrow(dim, 1, count - 1), 0)
+    begins = ops.cat([ops.zeros_like(order.narrow(dim, 0, 1)), begins], dim).cummax(dim)[0]
+    best = (places - begins).argmax(dim, keepdim=True)
+    values.copy_(ordered.gather(dim, best).reshape(values.shape))
+    indices.copy_(order.gather(dim, best).reshape(indices.shape))

@@ -1,14 +1,10 @@
-"""Ordering along a dim: sort, top k, order statistics. NaN is the greatest value.
+"""Ordering along a dim: sort and top k. NaN is the greatest value.
 
 Elements become whole numbers of the same order, whose positions are sorted digit by digit
 (`radix.py`): always stable, in a number of passes that depends on the dtype alone.
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
-
-import numpy as np
 
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
@@ -20,26 +16,9 @@ INFINITY = {
     "float16": 0x7C00, "bfloat16": 0x7F80, "float32": 0x7F800000, "float64": 0x7FF0000000000000,
 }  # fmt: skip
 """The bits of infinity; greater ones, without the sign, are NaN."""
-AT_RANK, NAN_OR_RANK, RANK_OF_NUMBERS = 0, 1, 2
-"""Which element is picked: of a rank; the first NaN before that; of a rank among the numbers."""
 
 
-class Sorted(NamedTuple):
-    """Rows in order. x: contiguous (rows, count). keys: of the same order, int32 or int64.
-    order: flat positions, row by row."""
-
-    x: Array
-    keys: Array
-    order: Array
-
-
-def sorted_rows(queue: Queue, x: Array, descending: bool) -> Sorted:
-    """Sort each row of a contiguous (rows, count), ties in order."""
-    keys, bits = keys_of(queue, x, descending)
-    return Sorted(x, keys, sort_positions(queue, keys, bits, x.sizes[1], signed=True))
-
-
-def keys_of(queue: Queue, x: Array, descending: bool) -> tuple[Array, int]:
+def _keys_of(queue: Queue, x: Array, descending: bool) -> tuple[Array, int]:
     """Whole numbers of the elements' order, and how many bits they have."""
     if x.dtype.kind == "f" and x.dtype.itemsize == 1:
         x = converted(queue, x, x.dtype.opmath)
@@ -129,11 +108,13 @@ def rows_along(queue: Queue, array: Array, dim: int) -> tuple[Array, tuple[int, 
 def sort_rows(
     queue: Queue, values: Array | None, places: Array, x: Array, descending: bool
 ) -> None:
-    """Write the sorted rows of a contiguous (rows, count), and the places in their rows."""
-    done = sorted_rows(queue, x, descending)
-    numbers = (x.numel, x.sizes[1])
+    """Write the sorted rows of a contiguous (rows, count), and the places in their rows; ties in
+    order."""
+    keys, bits = _keys_of(queue, x, descending)
+    order = sort_positions(queue, keys, bits, x.sizes[1], signed=True)
     moved = None if values is None else values.moved()
-    operands = (moved, places, x.moved(), done.order)
+    operands = (moved, places, x.moved(), order)
+    numbers = (x.numel, x.sizes[1])
     run_elements(queue, take_in_order, x.numel, *operands, *numbers, HAS_VALUES=values is not None)
 
 
@@ -147,119 +128,3 @@ def take_in_order(values, places, x, order, n, count):
         if HAS_VALUES:
             values[i] = x[position]
         i = I(i + cuda.gridsize(1))
-
-
-# -- order statistics ---------------------------------------------------------------------------
-
-
-def order_statistic(
-    queue: Queue,
-    values: Array,
-    indices: Array | None,
-    self: Array,
-    k: int | None,
-    dim: int | None,
-    keepdim: bool,
-    skips_nan: bool,
-) -> None:
-    """Write the k-th smallest value (from 1) and its first place; without k the lower median.
-
-    The first NaN is a median, unless they are skipped. Without a dim it is one of all elements:
-    NaN, or the least integer, if there are none.
-    """
-    if dim is None and not self.numel:
-        is_float = values.dtype.is_floating_point
-        queue.fill(values, float("nan") if is_float else np.iinfo(values.dtype.numpy).min)
-        return
-    rows = self.reshaped(1, self.numel) if dim is None else rows_along(queue, self, dim)[0]
-    places = queue.empty((), dtypes.int64) if indices is None else indices
-    if k is None:
-        rank = 0 if skips_nan else (rows.sizes[1] - 1) // 2
-        _pick(queue, values, places, rows, rank, RANK_OF_NUMBERS if skips_nan else NAN_OR_RANK)
-    else:
-        _pick(queue, values, places, rows, k - 1, AT_RANK)
-
-
-def _pick(queue: Queue, values: Array, indices: Array, rows: Array, rank: int, which: int) -> None:
-    if not values.numel:
-        return
-    done = sorted_rows(queue, rows, False)
-    numbers = (rows.sizes[0], rows.sizes[1], rank)
-    run_elements(queue, pick_ranks, rows.sizes[0], values, indices, *done, *numbers, WHICH=which)
-
-
-@device_kernel("X* int64* X* Y* int64*", "I I I")
-def pick_ranks(values, places, x, keys, order, rows, count, rank):
-    """A thread owns rows at the distance of the grid: an element by its rank, and where the first
-    of its equals stands."""
-    row = I(cuda.grid(1))
-    while row < rows:
-        base = I(row * count)
-        place = rank
-        last = load_X(x[order[base + count - 1]])
-        if WHICH != AT_RANK and last != last:
-            # 1. The first NaN in order.
-            low, high = I(0), I(count - 1)
-            while low < high:
-                middle = I((low + high) // 2)
-                value = load_X(x[order[base + middle]])
-                if value != value:
-                    high = middle
-                else:
-                    low = I(middle + 1)
-            place = low if WHICH == NAN_OR_RANK else I((max(low, I(1)) - 1) // 2)
-        elif WHICH == RANK_OF_NUMBERS:
-            place = I((count - 1) // 2)
-        # 2. The first of its equals: from there on to the place all keys are equal.
-        key = keys[order[base + place]]
-        low, high = I(0), place
-        while low < high:
-            middle = I((low + high) // 2)
-            if keys[order[base + middle]] == key:
-                high = middle
-            else:
-                low = I(middle + 1)
-        position = order[base + low]
-        values[row] = x[position]
-        places[row] = np.int64(position - base)
-        row = I(row + cuda.gridsize(1))
-
-
-def mode(
-    queue: Queue,
-    values: Array,
-    indices: Array,
-    self: Array,
-    dim: int = -1,
-    keepdim: bool = False,
-) -> None:
-    """Write the most frequent value, the smallest of several, and its last place."""
-    if values.numel:
-        rows = rows_along(queue, self, dim)[0]
-        done = sorted_rows(queue, rows, False)
-        numbers = rows.sizes
-        run_elements(
-            queue, longest_runs, rows.sizes[0], values, indices, rows, done.order, *numbers
-        )
-
-
-@device_kernel("X* int64* X* int64*", "I I")
-def longest_runs(values, places, x, order, rows, count):
-    """A thread owns rows at the distance of the grid, and walks each in order."""
-    row = I(cuda.grid(1))
-    while row < rows:
-        base = I(row * count)
-        best, length = I(0), I(0)
-        found = order[base]
-        for i in range(count):
-            length = I(length + 1)
-            here = load_X(x[order[base + i]])
-            is_end = i + 1 == count
-            if is_end or here != load_X(x[order[base + (i if is_end else i + 1)]]):
-                if length > best:
-                    best = length
-                    found = order[base + i]
-                length = I(0)
-        values[row] = x[found]
-        places[row] = np.int64(found - base)
-        row = I(row + cuda.gridsize(1))

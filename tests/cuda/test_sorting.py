@@ -1,0 +1,73 @@
+"""What follows from sorted rows, on an emulated device against the CPU: runs, ranks, NaN."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import torchgen_out as torch
+from torchgen_out._runtime.core import dtype as dtypes
+
+pytestmark = pytest.mark.usefixtures("emulated")
+NAN = float("nan")
+ROWS = [[2.0, NAN, 1.0, 2.0, NAN, 1.0], [3.0, 3.0, -0.0, 0.0, 3.0, 0.0], [NAN] * 6]
+
+
+def compare(function: Any, x: Any) -> None:
+    got, expected = function(x.cuda()), function(x)
+    pairs = [(got, expected)] if isinstance(got, torch.Tensor) else zip(got, expected, strict=True)
+    for ours, theirs in pairs:
+        assert ours.dtype is theirs.dtype and ours.stride() == theirs.stride()
+        assert torch.equal(ours.cpu().nan_to_num(9.0), theirs.nan_to_num(9.0)), (ours, theirs)
+
+
+def values(dtype: Any) -> Any:
+    x = torch.tensor(ROWS)
+    return (x if dtype.is_floating_point else x.nan_to_num(4.0)).to(dtype)
+
+
+DTYPES = [dtypes.float32, dtypes.float16, dtypes.int32, dtypes.uint8, dtypes.bool]
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("dim", [0, 1, -1])
+def test_modes(dtype, dim):
+    compare(lambda x: torch.mode(x, dim), values(dtype))
+    compare(lambda x: torch.mode(x.mT, dim, True), values(dtype))
+    compare(lambda x: torch.mode(x[0, 0], dim if dim < 1 else 0), values(dtype))
+
+
+@pytest.mark.parametrize("dtype", DTYPES[:4], ids=str)
+@pytest.mark.parametrize("dim", [0, 1])
+def test_ranks(dtype, dim):
+    for function in (torch.median, torch.nanmedian):
+        compare(lambda x, f=function: f(x, dim), values(dtype))
+        compare(lambda x, f=function: f(x.mT, dim, True), values(dtype))
+        compare(lambda x, f=function: f(x), values(dtype))
+        compare(lambda x, f=function: f(x[:0]), values(dtype))
+        compare(lambda x, f=function: f(x[0, 0]), values(dtype))
+    for k in (1, 3):
+        compare(lambda x, k=k: torch.kthvalue(x, k, dim), values(dtype))
+
+
+ASKED = {"return_inverse": True, "return_counts": True}
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_distinct_values(dtype):
+    for dim in (None, 0, 1):
+        for function in (torch.unique, torch.unique_consecutive):
+            compare(lambda x, f=function, d=dim: f(x, dim=d, **ASKED), values(dtype))
+            compare(lambda x, f=function, d=dim: f(x.mT, dim=d), values(dtype))
+            none = values(dtype)[:, :0] if dim == 1 else values(dtype)[:0]
+            compare(lambda x, f=function, d=dim: f(x, dim=d, **ASKED), none)
+    compare(lambda x: torch.unique(x[0, 0], **ASKED), values(dtype))
+
+
+def test_what_no_slices_are_of():
+    x = torch.ones(2, 0, 3, device="cuda")
+    with pytest.raises(RuntimeError, match="0 sized dimensions"):
+        torch.unique(x, dim=0)
+    with pytest.raises(IndexError):
+        torch.unique(x, dim=3)
