@@ -8,6 +8,7 @@ import pytest
 
 import torchgen_out as torch
 from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.dispatch import ops
 
 pytestmark = pytest.mark.usefixtures("emulated")
 NAN = float("nan")
@@ -71,3 +72,35 @@ def test_what_no_slices_are_of():
         torch.unique(x, dim=0)
     with pytest.raises(IndexError):
         torch.unique(x, dim=3)
+
+
+LINES = [
+    ([0], []),
+    ([0, 0, 0], []),
+    ([0, 2, 2, 5], [0, 2, 0, 1, 2]),
+    ([0, 2, 2, 5], [2, 2, 0, 2, 1]),
+    ([0, 2, 4, 3], [2, 0, 5]),
+    ([1, 2, 3], [0, -1, 1]),
+]
+
+
+@pytest.mark.parametrize("dtype", [dtypes.int32, dtypes.int64], ids=str)
+@pytest.mark.parametrize(("compressed", "plain"), LINES)
+def test_rules_of_compressed_indices(compressed, plain, dtype):
+    given = [torch.tensor(each, dtype=dtype) for each in (compressed, plain)]
+    expected = ops._line_faults(*given, 3)
+    assert torch.equal(ops._line_faults(*[each.cuda() for each in given], 3).cpu(), expected)
+    stacked = [torch.stack([each, each]) for each in given]
+    got = ops._line_faults(*[each.cuda() for each in stacked], 3)
+    assert torch.equal(got.cpu(), ops._line_faults(*stacked, 3))
+
+
+def test_points_on_edges():
+    points = torch.tensor([[0.0, 1.0], [1.0, 3.0], [2.0, 2.0], [NAN, 1.0], [0.5, 3.5], [2.0, 1.0]])
+    edges = torch.tensor([0.0, 1.0, 1.0, 2.0, 1.0, 2.0, 3.0])
+    for weights in (None, torch.arange(6.0)):
+        expected = ops._bin_sums(points, edges, (3, 2), weights)
+        on_device = None if weights is None else weights.cuda()
+        assert torch.equal(
+            ops._bin_sums(points.cuda(), edges.cuda(), (3, 2), on_device).cpu(), expected
+        )

@@ -249,7 +249,10 @@ repeat_interleave_Tensor = Dispatch(
     arguments={"repeats": "operand", "output_size": "raw"},
     promotion="none",
     dtypes=dtype_sets.INTEGRAL,
-    kernel_names="indexing.reading.repeat_interleave",
+    kernel_names={
+        "CPU": "indexing.reading.repeat_interleave",
+        "CompositeExplicitAutograd": "indexing.repeat_interleave",
+    },
     meta=None,
 )
 
@@ -481,7 +484,10 @@ _group = Dispatch(
     arguments={"keys": "operand", "count": "raw"},
     promotion="none",
     dtypes=dtype_sets.INTEGRAL,
-    kernel_names="sparse.grouping.group",
+    kernel_names={
+        "CPU": "sparse.grouping.group",
+        "CompositeExplicitAutograd": "sparse.grouping.group",
+    },
     meta=sparse_shapes.group,
     outputs=2,
 )
@@ -506,7 +512,10 @@ _turn = Dispatch(
     arguments={"offsets": "operand", "others": "operand", "carried": "operand", "count": "raw"},
     promotion="none",
     dtypes=dtype_sets.INTEGRAL,
-    kernel_names="sparse.grouping.turn",
+    kernel_names={
+        "CPU": "sparse.grouping.turn",
+        "CompositeExplicitAutograd": "sparse.grouping.turn",
+    },
     meta=sparse_shapes.turn,
     outputs=3,
 )
@@ -547,7 +556,10 @@ _line_faults = Dispatch(
     arguments={"compressed": "operand", "plain": "operand", "across": "raw"},
     promotion="none",
     dtypes=dtype_sets.INTEGRAL,
-    kernel_names="sparse.checks.line_faults",
+    kernel_names={
+        "CPU": "sparse.checks.line_faults",
+        "CompositeExplicitAutograd": "sparse.grouping.line_faults",
+    },
     meta=sparse_shapes.line_faults,
 )
 
@@ -637,7 +649,10 @@ one_hot = Dispatch(
     arguments={"self": "operand", "num_classes": "raw"},
     promotion="none",
     dtypes=dtype_sets.INTEGRAL,
-    kernel_names="indexing.reading.one_hot",
+    kernel_names={
+        "CPU": "indexing.reading.one_hot",
+        "CompositeExplicitAutograd": "indexing.one_hot",
+    },
     meta=None,
     vmap="batched.shaping.one_hot",
 )
@@ -1394,7 +1409,10 @@ _bin_sums = Dispatch(
     arguments={"points": "operand", "edges": "operand", "bins": "raw", "weights": "operand"},
     promotion="same",
     dtypes=dtype_sets.FLOATING,
-    kernel_names="reduction.histogram.bin_sums",
+    kernel_names={
+        "CPU": "reduction.histogram.bin_sums",
+        "CompositeExplicitAutograd": "reduction.histogram.bin_sums",
+    },
     meta=reduction_shapes.bin_sums,
     differentiable=("weights",),
     record=nodes.recording__bin_sums,

@@ -93,3 +93,45 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
             for step, size in zip(steps, sizes, strict=True)
         ]
     )
+
+
+# -- for backends that have no kernel for it ----------------------------------------------------
+
+
+def one_hot(self: Any, num_classes: int = -1) -> Any:
+    """Return rows of zeros with a one at each class.
+
+    Where the number of classes is given, nothing waits: one outside is noted, its row is zero.
+
+    Raises: RuntimeError for another dtype than int64, or if the greatest class, which is waited
+    for where their number is not given, is negative.
+    """
+    if self.dtype is not dtypes.int64:
+        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
+    if not self.numel():
+        if num_classes <= 0:
+            raise RuntimeError("Can not infer total number of classes from empty tensor.")
+        return self.new_empty((*self._sizes, num_classes))
+    if num_classes == -1:
+        low, high = (int(each) for each in ops.aminmax(self))
+        if low < 0:
+            raise RuntimeError("Class values must be non-negative.")
+        num_classes = high + 1
+    elif num_classes < 1:
+        raise RuntimeError("Class values must be smaller than num_classes.")
+    zeros = self.new_zeros((*self._sizes, num_classes))
+    return ops.scatter(zeros, -1, self.unsqueeze(-1), 1)
+
+
+def repeat_interleave(repeats: Any, output_size: int | None = None) -> Any:
+    """Return index i repeats[i] times."""
+    if repeats.ndim != 1:
+        raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
+    ends = repeats.to(dtypes.int64).cumsum(0)
+    total = int(ends.select(0, -1)) if repeats.numel() else 0
+    if repeats.numel() and int(repeats.min()) < 0:
+        raise RuntimeError("repeats can not be negative")
+    if output_size is not None and output_size != total:
+        raise RuntimeError("allocated size does not match required size")
+    places = ops.arange(total, device=repeats.device)
+    return ops.searchsorted(ends, places, right=True).to(repeats.dtype)

@@ -13,15 +13,13 @@ from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.kernels.common.folded import Folded
 from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
 from torchgen_out._runtime.kernels.cuda.faults import INDEX, note
-from torchgen_out._runtime.kernels.cuda.indexing.compaction import positions, total_of
+from torchgen_out._runtime.kernels.cuda.indexing.compaction import positions
 from torchgen_out._runtime.kernels.cuda.indexing.places import (
     in_order,
     indexed,
     write_coordinate,
 )
 from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, contiguous
-from torchgen_out._runtime.kernels.cuda.reduction.selection import bounds
-from torchgen_out._runtime.kernels.cuda.scan.scan import plus, scan, zero
 
 
 def within(array: Array, sizes: tuple[int, ...], dim: int) -> Array:
@@ -87,77 +85,3 @@ def nonzero(queue: Queue, self: Array) -> Array:
         numbers = (found.numel, self.ndim, self.strides[dim], size)
         run_elements(queue, write_coordinate, found.numel, column, found, *numbers)
     return out
-
-
-def repeat_interleave(queue: Queue, repeats: Array, output_size: int | None = None) -> Array:
-    """Return index i repeats[i] times."""
-    if repeats.ndim != 1:
-        raise RuntimeError("repeat_interleave only accept 1D vector as repeat")
-    if repeats.numel and bounds(queue, repeats)[0] < 0:
-        raise RuntimeError("repeats can not be negative")
-    ends = queue.empty(repeats.sizes, dtypes.int64)
-    queue.copy(ends, repeats)
-    scan(queue, ends, ends, Folded(1, ends.numel, 1), zero, plus)
-    total = total_of(queue, ends)
-    if output_size is not None and output_size != total:
-        raise RuntimeError("allocated size does not match required size")
-    out = queue.result((total,), repeats.dtype)
-    run_elements(queue, find_runs, total, out, ends, total, ends.numel)
-    return out
-
-
-@device_kernel("X* int64*", "I I")
-def find_runs(out, ends, n, count):
-    """A thread owns elements at the distance of the grid: the first run that ends behind each."""
-    i = I(cuda.grid(1))
-    while i < n:
-        low, high = I(0), I(count - 1)
-        while low < high:
-            middle = I((low + high) // 2)
-            if ends[middle] > i:
-                high = middle
-            else:
-                low = I(middle + 1)
-        out[i] = store_X(T(low))
-        i = I(i + cuda.gridsize(1))
-
-
-def one_hot(queue: Queue, self: Array, num_classes: int = -1) -> Array:
-    """Return rows of zeros with a one at each class.
-
-    Where the number of classes is given, nothing waits: one outside is noted, its row is zero.
-
-    Raises: RuntimeError for another dtype than int64, or if the greatest class, which is waited
-    for where their number is not given, is negative.
-    """
-    if self.dtype is not dtypes.int64:
-        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
-    if not self.numel:
-        if num_classes <= 0:
-            raise RuntimeError("Can not infer total number of classes from empty tensor.")
-        return queue.result((*self.sizes, num_classes), dtypes.int64)
-    if num_classes == -1:
-        low, high = bounds(queue, self)
-        if low < 0:
-            raise RuntimeError("Class values must be non-negative.")
-        num_classes = high + 1
-    elif num_classes < 1:
-        raise RuntimeError("Class values must be smaller than num_classes.")
-    out = queue.result((*self.sizes, num_classes), dtypes.int64)
-    operands = out, self, queue.faults
-    run_elements(queue, mark_classes, out.numel, *operands, out.numel, num_classes)
-    return out
-
-
-@device_kernel("int64* int64* int64*", "I I")
-def mark_classes(out, labels, faults, n, classes):
-    """A thread owns elements at the distance of the grid."""
-    i = I(cuda.grid(1))
-    while i < n:
-        row = divided(i, classes)
-        at = i - row * classes
-        label = labels[row]
-        out[i] = np.int64(1) if label == at else np.int64(0)
-        if (at == I(0)) & ((label < np.int64(0)) | (label >= np.int64(classes))):
-            note(faults, INDEX, label, classes)
-        i = I(i + cuda.gridsize(1))

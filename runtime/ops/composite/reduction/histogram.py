@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isfinite
+from math import isfinite, prod
 from typing import Any
 
 from torchgen_out._runtime import errors
@@ -141,3 +141,25 @@ def _density(hist: Any, edges: list[Any]) -> Any:
 def of_edges(self: Any, bins: Any, weight: Any = None, density: bool = False) -> Any:
     """`histogram` between given edges."""
     return histogram(self, bins, None, weight, density)
+
+
+def bin_sums(out: Any, points: Any, edges: Any, bins: Sequence[int], weights: Any) -> None:
+    """Write the number of points in each bin, or the sum of their weights.
+
+    A bin has its left edge, the last one both. For backends that have no kernel for it.
+
+    Shape: points (N, D), edges those of every coordinate in turn, bins + 1 of each, weights (N).
+    """
+    places, first = ops.zeros_like(points.select(1, 0), dtype=dtypes.int64), 0
+    is_inside = places == 0
+    for dim, size in enumerate(bins):
+        own, values = edges.narrow(0, first, size + 1), points.select(1, dim).contiguous()
+        at = ops.searchsorted(own, values, right=True) - 1
+        places = places * size + at.clamp(max=size - 1)
+        is_inside = is_inside & (values >= own.select(0, 0)) & (values <= own.select(0, size))
+        first += size + 1
+    count = prod(bins)
+    sums = out.new_zeros((count + 1,))
+    weights = sums.new_ones(()).expand(points._sizes[:1]) if weights is None else weights
+    sums = sums.scatter_add(0, ops.where(is_inside, places, count), weights)
+    out.copy_(sums.narrow(0, 0, count).reshape(out._sizes))
