@@ -3,18 +3,28 @@
 Arrays are (batch, time, heads, size); the heads of all samples are one batch of matrices, read
 where they lie if they follow each other. 16-bit floats are multiplied as they are, by tensor cores,
 and added up in float32; scores and softmax are float32, and the weights are rounded before they are
-multiplied.
+multiplied. What becomes of a row of scores is one launch.
 """
 
 from __future__ import annotations
 
-from torchgen_out._runtime.core import dtype as dtypes
-from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
+from torchgen_out._runtime.kernels.common.folded import Folded
+from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel
 from torchgen_out._runtime.kernels.cuda.direct import LibraryQueue as Queue
 from torchgen_out._runtime.kernels.cuda.direct import direct, turned
 from torchgen_out._runtime.kernels.cuda.matmul.matrix_plans import multiply
 from torchgen_out._runtime.kernels.cuda.queue import Array, contiguous, converted, permuted
-from torchgen_out._runtime.kernels.cuda.softmax import softmax
+from torchgen_out._runtime.kernels.cuda.rows import (
+    WARPS,
+    first_row,
+    greatest,
+    greatest_of_group,
+    group_for,
+    lane_of_row,
+    row_step,
+    run_rows,
+    sum_of_group,
+)
 
 
 @direct
@@ -34,10 +44,11 @@ def attention(
     A row that sees nothing gives 0, and its logarithm is inf.
     """
     query, key, value = (_stacked(queue, each) for each in (query, key, value))
-    scores = _scores(queue, query, key, mask, output, scale, causal)
-    softmax.logsumexp(queue, logsumexp, scores, -1, False)
-    run_elements(queue, mark_empty_rows, logsumexp.numel, logsumexp, logsumexp.numel)
-    weights = _weights(queue, scores, logsumexp, value.dtype)
+    scores = _scores(queue, query, key)
+    weights = scores
+    if scores.dtype is not value.dtype:
+        weights = queue.empty(scores.sizes, value.dtype)
+    _weigh(queue, weights, scores, mask, logsumexp, output.sizes[2], scale, causal, True)
     _multiply_into(queue, output, weights, value)
 
 
@@ -59,22 +70,17 @@ def attention_backward(
     """Write the gradients of query, key and value."""
     arrays = (grad_output, query, key, value)
     grad, query, key, value = (_stacked(queue, each) for each in arrays)
-    scores = _scores(queue, query, key, mask, grad_output, scale, causal)
-    weights = _weights(queue, scores, contiguous(queue, logsumexp), scores.dtype)
+    weights, sums = _scores(queue, query, key), contiguous(queue, logsumexp)
+    _weigh(queue, weights, weights, mask, sums, grad_output.sizes[2], scale, causal, False)
     seen = converted(queue, weights, grad.dtype)
     _multiply_into(queue, grad_value, turned(seen), grad)
-    slopes = queue.empty(scores.sizes, scores.dtype)
-    multiply(queue, slopes, grad, turned(value))
-    softmax.softmax_backward_data(queue, slopes, slopes, weights, -1)
-    queue.apply(times, slopes, [slopes], [scale])
-    slopes = converted(queue, slopes, grad.dtype)
+    upstream = _scores(queue, grad, value)
+    slopes = queue.empty(weights.sizes, grad.dtype)
+    folded = Folded(weights.numel // max(weights.sizes[2], 1), weights.sizes[2], 1)
+    group, numbers = group_for(queue, folded), (*folded[:2], scale)
+    run_rows(queue, slope_rows, folded.outer, group, upstream, weights, slopes, *numbers)
     _multiply_into(queue, grad_query, slopes, key)
     _multiply_into(queue, grad_key, turned(slopes), query)
-
-
-def times(x, factor):
-    """An element times a number."""
-    return x * factor
 
 
 # -- heads of all samples as one batch ----------------------------------------------------------
@@ -114,76 +120,115 @@ def _multiply_into(queue: Queue, out: Array, a: Array, b: Array) -> None:
 # -- scores and weights -------------------------------------------------------------------------
 
 
-def _scores(
-    queue: Queue,
-    query: Array,
-    key: Array,
-    mask: Array | None,
-    output: Array,
-    scale: float,
-    causal: bool,
-) -> Array:
-    """scale * query key^T + mask, (batch * heads, length, columns); -inf where nothing is seen.
-
-    output: whose batch and heads these are.
-    """
-    count, length, columns = *query.sizes[:2], key.sizes[1]
-    scores = queue.empty((count, length, columns), query.dtype.opmath)
+def _scores(queue: Queue, query: Array, key: Array) -> Array:
+    """query key^T. Shape: (batch * heads, length, columns)."""
+    sizes = (*query.sizes[:2], key.sizes[1])
+    scores = queue.empty(sizes, query.dtype.opmath)
     multiply(queue, scores, query, turned(key))
-    heads = output.sizes[2]
-    spread = None if mask is None else mask.expanded((output.sizes[0], heads, length, columns))
-    steps = (0, 0, 0, 0) if spread is None else spread.strides
-    numbers = (scores.numel, heads, length, columns, *steps, scale)
-    flags = {"HAS_MASK": mask is not None, "CAUSAL": bool(causal)}
-    run_elements(queue, mask_scores, scores.numel, scores, spread, *numbers, **flags)
     return scores
 
 
-def _weights(queue: Queue, scores: Array, logsumexp: Array, dtype: dtypes.dtype) -> Array:
-    """The softmax of the scores: in their place if they have the dtype that is wanted."""
-    made = scores if scores.dtype is dtype else queue.empty(scores.sizes, dtype)
-    numbers = (scores.numel, scores.sizes[2])
-    run_elements(queue, weigh_scores, scores.numel, made, scores, logsumexp, *numbers)
-    return made
+def _weigh(
+    queue: Queue,
+    weights: Array,
+    scores: Array,
+    mask: Array | None,
+    logsumexp: Array,
+    heads: int,
+    scale: float,
+    causal: bool,
+    makes_sums: bool,
+) -> None:
+    """Write the softmax of scale * scores + mask, which may take the place of the scores.
+
+    makes_sums: whether `logsumexp` is written, or given. What is not seen has the score -inf.
+    """
+    count, length, columns = scores.sizes
+    sizes = (count // heads if heads else 0, heads, length, columns)
+    spread = None if mask is None else mask.expanded(sizes)
+    steps = (0, 0, 0, 0) if spread is None else spread.strides
+    folded = Folded(count * length, columns, 1)
+    operands = (scores, spread, weights, logsumexp)
+    numbers = (folded.outer, columns, heads, length, *steps, scale)
+    flags = {"HAS_MASK": mask is not None, "CAUSAL": bool(causal), "MAKES_SUMS": makes_sums}
+    group = group_for(queue, folded)
+    run_rows(queue, weigh_rows, folded.outer, group, *operands, *numbers, **flags)
 
 
-@device_kernel("X* Y*", "I I I I I I I I T")
-def mask_scores(
-    scores, mask, n, heads, length, columns, to_sample, to_head, to_row, to_column, scale
+@device_kernel("X* Y* Z* Q*", "I I I I I I I I T")
+def weigh_rows(
+    scores, mask, weights, logsumexp, rows, columns, heads, length, to_sample, to_head, to_row,
+    to_column, scale,
 ):  # fmt: skip
-    """A thread owns elements at the distance of the grid. The mask lies anywhere."""
-    i = I(cuda.grid(1))
-    while i < n:
-        row = divided(i, columns)
-        column = I(i - row * columns)
+    """A group of threads owns a row; lane t takes elements t, t + GROUP ... The mask lies anywhere.
+
+    Of a row that sees nothing the logarithm of the sum is inf: less that, every score has the
+    weight 0.
+    """
+    shared = cuda.shared.array(WARPS, T)
+    lane = lane_of_row()
+    row = first_row()
+    while row < rows:
         head = divided(row, length)
         time = I(row - head * length)
-        score = T(scores[i] * scale)
-        if CAUSAL and column > time:
-            score = T(-np.inf)
-        if HAS_MASK:
-            sample = divided(head, heads)
-            at = I(sample * to_sample + (head - sample * heads) * to_head)
-            score = T(score + load_Y(mask[I(at + time * to_row + column * to_column)]))
-        scores[i] = score
-        i = I(i + cuda.gridsize(1))
+        sample = divided(head, heads)
+        masked = I(sample * to_sample + (head - sample * heads) * to_head + time * to_row)
+        base = I(row * columns)
+        # 1. The scores, and the greatest of them.
+        top = T(-np.inf)
+        j = lane
+        while j < columns:
+            score = T(scores[base + j] * scale)
+            if CAUSAL and j > time:
+                score = T(-np.inf)
+            if HAS_MASK:
+                score = T(score + load_Y(mask[I(masked + j * to_column)]))
+            scores[base + j] = score
+            top = greatest(top, score)
+            j = I(j + GROUP)
+        if MAKES_SUMS:
+            top = greatest_of_group(top, shared)
+            if abs(top) == T(np.inf):
+                top = T(0)
+            # 2. The sum of exponentials.
+            total = T(0)
+            j = lane
+            while j < columns:
+                total = T(total + exp(T(scores[base + j] - top)))
+                j = I(j + GROUP)
+            whole = T(log(sum_of_group(total, shared)) + top)
+            whole = T(np.inf) if whole == T(-np.inf) else whole
+            if lane == 0:
+                logsumexp[row] = store_Q(whole)
+        else:
+            whole = load_Q(logsumexp[row])
+        # 3. The weights.
+        j = lane
+        while j < columns:
+            weights[base + j] = store_Z(exp(T(scores[base + j] - whole)))
+            j = I(j + GROUP)
+        row = I(row + row_step())
 
 
-@device_kernel("X*", "I")
-def mark_empty_rows(logsumexp, n):
-    """A thread owns rows at the distance of the grid. Less inf, every score has the weight 0."""
-    i = I(cuda.grid(1))
-    while i < n:
-        if logsumexp[i] == T(-np.inf):
-            logsumexp[i] = T(np.inf)
-        i = I(i + cuda.gridsize(1))
-
-
-@device_kernel("X* Y* Z*", "I I")
-def weigh_scores(weights, scores, logsumexp, n, columns):
-    """A thread owns elements at the distance of the grid."""
-    i = I(cuda.grid(1))
-    while i < n:
-        exponent = T(load_Y(scores[i]) - load_Z(logsumexp[divided(i, columns)]))
-        weights[i] = store_X(exp(exponent))
-        i = I(i + cuda.gridsize(1))
+@device_kernel("X* X* Y*", "I I T")
+def slope_rows(upstream, weights, slopes, rows, columns, scale):
+    """A group of threads owns a row: the gradient of its scores before they were scaled."""
+    shared = cuda.shared.array(WARPS, T)
+    lane = lane_of_row()
+    row = first_row()
+    while row < rows:
+        base = I(row * columns)
+        # 1. The sum over the row.
+        total = T(0)
+        j = lane
+        while j < columns:
+            total = T(total + upstream[base + j] * weights[base + j])
+            j = I(j + GROUP)
+        total = sum_of_group(total, shared)
+        # 2. The results.
+        j = lane
+        while j < columns:
+            distance = T(upstream[base + j] - total)
+            slopes[base + j] = store_Y(T(T(weights[base + j] * distance) * scale))
+            j = I(j + GROUP)
+        row = I(row + row_step())

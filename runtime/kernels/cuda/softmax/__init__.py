@@ -1,1 +1,0 @@
-"""Softmax and its kin over a dim."""
