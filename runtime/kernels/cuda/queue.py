@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import wraps
 from operator import mul
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import shape as shapes
-from torchgen_out._runtime.kernels.common.folded import Folded
-from torchgen_out._runtime.kernels.common.reduced_dims import plan_fold
 
 MOVED_AS = {1: dtypes.uint8, 2: dtypes.int16, 4: dtypes.int32, 8: dtypes.int64}
 """What elements are moved as that keep their dtype, by their size: all bits stay."""
@@ -144,30 +143,32 @@ def permuted(array: Array, order: Sequence[int]) -> Array:
     return array.at(0, sizes, [array.strides[dim] for dim in order])
 
 
-def folded_around(queue: Queue, array: Array, dim: Any) -> tuple[Array, Folded]:
-    """The array, contiguous, and its sizes around the dims to be reduced (none named: all)."""
-    plan = plan_fold(array.sizes, tuple(dim) if isinstance(dim, list) else dim, True)
-    array = contiguous(queue, array if plan.order is None else permuted(array, plan.order))
-    return array, Folded(plan.shape[0], plan.count, plan.inner)
+def in_opmath(outs: int) -> Callable[[Kernel], Kernel]:
+    """Have a kernel of so many results compute in the type of computation.
 
-
-def in_opmath(
-    queue: Queue,
-    layer: Callable[..., None],
-    outs: Sequence[Array],
-    arrays: Sequence[Array | None],
-    *plain: Any,
-) -> None:
-    """Run layer(queue, *outs, *arrays, *plain) in the type of computation.
-
-    16-bit arrays go through float32, and what is written is rounded once.
+    16-bit floats go through float32, and what is written is rounded once.
     """
-    made = [
-        out if out.dtype.opmath is out.dtype else queue.empty(out.sizes, out.dtype.opmath)
-        for out in outs
-    ]
-    given = [None if each is None else converted(queue, each, each.dtype.opmath) for each in arrays]
-    layer(queue, *made, *given, *plain)
-    for out, result in zip(outs, made, strict=True):
-        if result is not out:
-            queue.copy(out, result)
+
+    def make(kernel: Kernel) -> Kernel:
+        @wraps(kernel)
+        def call(queue: Queue, *args: Any) -> None:
+            results = args[:outs]
+            made = [
+                out if out.dtype.opmath is out.dtype else queue.empty(out.sizes, out.dtype.opmath)
+                for out in results
+            ]
+            given = [_in_opmath(queue, each) for each in args[outs:]]
+            kernel(queue, *made, *given)
+            for out, result in zip(results, made, strict=True):
+                if result is not out:
+                    queue.copy(out, result)
+
+        return cast(Kernel, call)
+
+    return make
+
+
+def _in_opmath(queue: Queue, value: Any) -> Any:
+    if value.__class__ is Array and value.dtype.is_floating_point:
+        return converted(queue, value, value.dtype.opmath)
+    return value

@@ -16,6 +16,7 @@ from torchgen_out._runtime.kernels.cuda.faults import TARGET, note
 from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, in_opmath
 
 
+@in_opmath(outs=2)
 def ctc_loss(
     queue: Queue,
     loss: Array,
@@ -30,24 +31,14 @@ def ctc_loss(
     zero_infinity: bool,
 ) -> None:
     """Write minus the log-likelihoods and alpha."""
-    integers = targets, starts, input_lengths, target_lengths
-    in_opmath(queue, _forward, [loss, log_alpha], [log_probs], integers, blank)
-
-
-def _forward(
-    queue: Queue,
-    loss: Array,
-    log_alpha: Array,
-    log_probs: Array,
-    integers: tuple[Array, ...],
-    blank: int,
-) -> None:
     queue.fill(log_alpha, -float("inf"))
-    rows = log_alpha.sizes[1:]
+    integers = targets, starts, input_lengths, target_lengths
     operands = (loss, log_alpha, log_probs, *integers, queue.faults)
-    run(queue, follow_forward, loss.numel, *operands, *log_probs.sizes[1:], *rows, blank)
+    sizes = (*log_probs.sizes[1:], *log_alpha.sizes[1:])
+    run(queue, follow_forward, loss.numel, *operands, *sizes, blank)
 
 
+@in_opmath(outs=1)
 def ctc_loss_backward(
     queue: Queue,
     out: Array,
@@ -64,27 +55,12 @@ def ctc_loss_backward(
 ) -> None:
     """Write the gradient of log-probabilities that are the logarithm of a softmax."""
     integers = targets, starts, input_lengths, target_lengths
-    arrays = [grad_output, loss, log_alpha, log_probs]
-    in_opmath(queue, _backward, [out], arrays, integers, blank, zero_infinity)
-
-
-def _backward(
-    queue: Queue,
-    out: Array,
-    grad: Array,
-    loss: Array,
-    log_alpha: Array,
-    log_probs: Array,
-    integers: tuple[Array, ...],
-    blank: int,
-    zero_infinity: bool,
-) -> None:
     log_beta = queue.empty(log_alpha.sizes, log_alpha.dtype)
     sizes = (*out.sizes[1:], *log_alpha.sizes[1:])
-    operands = (log_beta, log_probs, *integers)
-    run(queue, follow_backward, loss.numel, *operands, *sizes, blank)
+    given = (log_beta, log_probs, *integers)
+    run(queue, follow_backward, loss.numel, *given, *sizes, blank)
     rows = out.sizes[0] * out.sizes[1]
-    operands = (out, grad, loss, log_alpha, *operands)
+    operands = (out, grad_output, loss, log_alpha, *given)
     numbers = (rows, *sizes, blank, int(zero_infinity))
     run_elements(queue, join_gradients, rows, *operands, *numbers)
 

@@ -2,7 +2,7 @@
 
 All arrays are (time, batch, gates or state). The forward kernels keep the activated gates; the
 backward kernels walk the other way and leave the weights' gradients to one large product at the
-end. What is done per state is in `recurrent_steps.py`. 16-bit floats are computed in float32
+end. What is done per state is in `rnn_steps.py`. 16-bit floats are computed in float32
 throughout, and results rounded once.
 """
 
@@ -15,7 +15,6 @@ from torchgen_out._runtime.kernels.cuda.direct import turned as transposed
 from torchgen_out._runtime.kernels.cuda.matmul import matrix_plans
 from torchgen_out._runtime.kernels.cuda.queue import Array, in_opmath
 from torchgen_out._runtime.kernels.cuda.rnn.rnn_steps import (
-    add_elements,
     gru_step,
     gru_step_backward,
     lstm_step,
@@ -70,24 +69,8 @@ def _weight_gradient(
 
 
 @direct
+@in_opmath(outs=4)
 def lstm_layer(
-    queue: Queue,
-    output: Array,
-    last_cell: Array,
-    cells: Array,
-    activations: Array,
-    gates: Array,
-    weight_hh: Array,
-    hidden: Array,
-    cell: Array,
-    reverse: bool,
-) -> None:
-    """Run an LSTM over all time steps; `gates` are the inputs' products with the weights."""
-    outs = (output, last_cell, cells, activations)
-    in_opmath(queue, _lstm, outs, (gates, weight_hh, hidden, cell), reverse)
-
-
-def _lstm(
     queue: Queue,
     output: Array,
     last_cell: Array,
@@ -99,6 +82,7 @@ def _lstm(
     cell: Array,
     reverse: bool,
 ) -> None:
+    """Run an LSTM over all time steps; `gates` are the inputs' products with the weights."""
     product = queue.empty(gates.sizes[1:], gates.dtype)
     for time in _times(gates.sizes[0], reverse):
         multiply(queue, product, hidden, transposed(weight))
@@ -110,6 +94,7 @@ def _lstm(
 
 
 @direct
+@in_opmath(outs=4)
 def lstm_layer_backward(
     queue: Queue,
     grad_gates: Array,
@@ -121,42 +106,20 @@ def lstm_layer_backward(
     activations: Array,
     cells: Array,
     output: Array,
-    weight_hh: Array,
-    hidden: Array,
-    cell: Array,
-    reverse: bool,
-) -> None:
-    """The gradients of gates, weight and first states."""
-    outs = (grad_gates, grad_weight, grad_hidden, grad_cell)
-    arrays = (grad_output, grad_last_cell, activations, cells, output, weight_hh, hidden, cell)
-    in_opmath(queue, _lstm_backward, outs, arrays, reverse)
-
-
-def _lstm_backward(
-    queue: Queue,
-    grad_gates: Array,
-    grad_weight: Array,
-    grad_hidden: Array,
-    grad_cell: Array,
-    grad_output: Array,
-    grad_last_cell: Array,
-    activations: Array,
-    cells: Array,
-    output: Array,
     weight: Array,
     hidden: Array,
     cell: Array,
     reverse: bool,
 ) -> None:
+    """The gradients of gates, weight and first states."""
     n, size = cell.numel, cell.sizes[1]
     queue.fill(grad_hidden, 0)
     queue.copy(grad_cell, grad_last_cell)
     for time in _times(output.sizes[0], not reverse):
-        run_elements(queue, add_elements, n, grad_hidden, _at(grad_output, time), n)
         before = _previous(cells, cell, time, reverse)
         grad = _at(grad_gates, time)
         states = (_at(activations, time), _at(cells, time), before)
-        operands = (grad, grad_cell, grad_hidden, *states)
+        operands = (grad, grad_cell, grad_hidden, _at(grad_output, time), *states)
         run_elements(queue, lstm_step_backward, n, *operands, n, size)
         multiply(queue, grad_hidden, grad, weight)
     _weight_gradient(queue, grad_weight, grad_gates, output, hidden, reverse)
@@ -166,22 +129,8 @@ def _lstm_backward(
 
 
 @direct
+@in_opmath(outs=2)
 def gru_layer(
-    queue: Queue,
-    output: Array,
-    activations: Array,
-    gates: Array,
-    weight_hh: Array,
-    bias_hh: Array | None,
-    hidden: Array,
-    reverse: bool,
-) -> None:
-    """Run a GRU over all time steps; keeps r, z, n and the candidate's product U h + b."""
-    outs, arrays = (output, activations), (gates, weight_hh, bias_hh, hidden)
-    in_opmath(queue, _gru, outs, arrays, reverse)
-
-
-def _gru(
     queue: Queue,
     output: Array,
     activations: Array,
@@ -191,6 +140,7 @@ def _gru(
     hidden: Array,
     reverse: bool,
 ) -> None:
+    """Run a GRU over all time steps; keeps r, z, n and the candidate's product U h + b."""
     product = queue.empty(gates.sizes[1:], gates.dtype)
     n, size = hidden.numel, hidden.sizes[1]
     for time in _times(gates.sizes[0], reverse):
@@ -202,26 +152,8 @@ def _gru(
 
 
 @direct
+@in_opmath(outs=4)
 def gru_layer_backward(
-    queue: Queue,
-    grad_gates: Array,
-    grad_weight: Array,
-    grad_bias: Array,
-    grad_hidden: Array,
-    grad_output: Array,
-    activations: Array,
-    output: Array,
-    weight_hh: Array,
-    hidden: Array,
-    reverse: bool,
-) -> None:
-    """The gradients of gates, weight, bias and first state."""
-    outs = (grad_gates, grad_weight, grad_bias, grad_hidden)
-    arrays = (grad_output, activations, output, weight_hh, hidden)
-    in_opmath(queue, _gru_backward, outs, arrays, reverse)
-
-
-def _gru_backward(
     queue: Queue,
     grad_gates: Array,
     grad_weight: Array,
@@ -234,14 +166,14 @@ def _gru_backward(
     hidden: Array,
     reverse: bool,
 ) -> None:
+    """The gradients of gates, weight, bias and first state."""
     n, size = hidden.numel, hidden.sizes[1]
     grad_products = queue.empty(grad_gates.sizes, grad_gates.dtype)
     queue.fill(grad_hidden, 0)
     for time in _times(output.sizes[0], not reverse):
-        run_elements(queue, add_elements, n, grad_hidden, _at(grad_output, time), n)
         before = _previous(output, hidden, time, reverse)
         made = (_at(grad_gates, time), _at(grad_products, time), grad_hidden)
-        operands = (*made, _at(activations, time), before)
+        operands = (*made, _at(grad_output, time), _at(activations, time), before)
         run_elements(queue, gru_step_backward, n, *operands, n, size)
         multiply(queue, grad_hidden, made[1], weight, True)
     _weight_gradient(queue, grad_weight, grad_products, output, hidden, reverse)
@@ -253,20 +185,8 @@ def _gru_backward(
 
 
 @direct
+@in_opmath(outs=1)
 def rnn_layer(
-    queue: Queue,
-    output: Array,
-    gates: Array,
-    weight_hh: Array,
-    hidden: Array,
-    relu: bool,
-    reverse: bool,
-) -> None:
-    """Run h' = tanh(W x + U h), or relu, over all time steps."""
-    in_opmath(queue, _rnn, (output,), (gates, weight_hh, hidden), relu, reverse)
-
-
-def _rnn(
     queue: Queue,
     output: Array,
     gates: Array,
@@ -275,6 +195,7 @@ def _rnn(
     relu: bool,
     reverse: bool,
 ) -> None:
+    """Run h' = tanh(W x + U h), or relu, over all time steps."""
     n = hidden.numel
     for time in _times(gates.sizes[0], reverse):
         state = _at(output, time)
@@ -284,25 +205,8 @@ def _rnn(
 
 
 @direct
+@in_opmath(outs=3)
 def rnn_layer_backward(
-    queue: Queue,
-    grad_gates: Array,
-    grad_weight: Array,
-    grad_hidden: Array,
-    grad_output: Array,
-    output: Array,
-    weight_hh: Array,
-    hidden: Array,
-    relu: bool,
-    reverse: bool,
-) -> None:
-    """The gradients of gates, weight and first state."""
-    outs = (grad_gates, grad_weight, grad_hidden)
-    arrays = (grad_output, output, weight_hh, hidden)
-    in_opmath(queue, _rnn_backward, outs, arrays, relu, reverse)
-
-
-def _rnn_backward(
     queue: Queue,
     grad_gates: Array,
     grad_weight: Array,
@@ -314,6 +218,7 @@ def _rnn_backward(
     relu: bool,
     reverse: bool,
 ) -> None:
+    """The gradients of gates, weight and first state."""
     n = hidden.numel
     queue.fill(grad_hidden, 0)
     for time in _times(output.sizes[0], not reverse):

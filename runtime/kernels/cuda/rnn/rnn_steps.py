@@ -1,4 +1,4 @@
-"""The steps of recurrent layers: what is done per state in one time step, for `recurrent.py`.
+"""The steps of recurrent layers: what is done per state in one time step, for `rnn.py`.
 
 A row of gates holds those of one kind behind those of another, as many as there are states.
 """
@@ -6,15 +6,6 @@ A row of gates holds those of one kind behind those of another, as many as there
 from __future__ import annotations
 
 from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel
-
-
-@device_kernel("X* X*", "I")
-def add_elements(out, x, n):
-    """A thread owns elements at the distance of the grid."""
-    i = I(cuda.grid(1))
-    while i < n:
-        out[i] = T(out[i] + x[i])
-        i = I(i + cuda.gridsize(1))
 
 
 @device_kernel("X* X* X* X* X* X*", "I I")
@@ -40,8 +31,10 @@ def lstm_step(activations, next_cell, hidden, gates, product, cell, n, size):
         i = I(i + cuda.gridsize(1))
 
 
-@device_kernel("X* X* X* X* X* X*", "I I")
-def lstm_step_backward(grad_gates, grad_cell, grad_hidden, activations, cell, before, n, size):
+@device_kernel("X* X* X* X* X* X* X*", "I I")
+def lstm_step_backward(
+    grad_gates, grad_cell, grad_hidden, grad_output, activations, cell, before, n, size
+):
     """A thread owns states at the distance of the grid: the gradients of the gates before
     activation; `grad_cell` becomes that of the cell before."""
     i = I(cuda.grid(1))
@@ -49,7 +42,7 @@ def lstm_step_backward(grad_gates, grad_cell, grad_hidden, activations, cell, be
         at = I(i + divided(i, size) * 3 * size)
         entered, forget = activations[at], activations[at + size]
         candidate, left = activations[at + 2 * size], activations[at + 3 * size]
-        arriving = grad_hidden[i]
+        arriving = T(grad_hidden[i] + grad_output[i])
         squashed = tanh(cell[i])
         carried = T(grad_cell[i] + arriving * left * (T(1) - squashed * squashed))
         grad_gates[at] = T(carried * candidate * entered * (T(1) - entered))
@@ -99,8 +92,10 @@ def sum_rows(out, x, rows, count):
         j = I(j + cuda.gridsize(1))
 
 
-@device_kernel("X* X* X* X* X*", "I I")
-def gru_step_backward(grad_gates, grad_products, carried, activations, before, n, size):
+@device_kernel("X* X* X* X* X* X*", "I I")
+def gru_step_backward(
+    grad_gates, grad_products, carried, grad_output, activations, before, n, size
+):
     """A thread owns states at the distance of the grid: the gradients of both products; `carried`
     becomes the direct part of the state before."""
     i = I(cuda.grid(1))
@@ -109,7 +104,7 @@ def gru_step_backward(grad_gates, grad_products, carried, activations, before, n
         at, place = I(i + row * 2 * size), I(i + row * 3 * size)
         reset, update = activations[place], activations[place + size]
         candidate, kept = activations[place + 2 * size], activations[place + 3 * size]
-        arriving = carried[i]
+        arriving = T(carried[i] + grad_output[i])
         into_update = T(arriving * T(before[i] - candidate) * update * (T(1) - update))
         new = T(arriving * (T(1) - update) * (T(1) - candidate * candidate))
         into_reset = T(new * kept * reset * (T(1) - reset))

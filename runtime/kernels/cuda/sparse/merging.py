@@ -7,9 +7,10 @@ grid.
 from __future__ import annotations
 
 from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.kernels.common.folded import Folded
 from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
 from torchgen_out._runtime.kernels.cuda.indexing.reading import read_slices
-from torchgen_out._runtime.kernels.cuda.queue import Array, Folded, Queue, contiguous
+from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, contiguous
 from torchgen_out._runtime.kernels.cuda.scan.scan import plus, scan, zero
 from torchgen_out._runtime.kernels.cuda.sort.radix import sort_positions
 
