@@ -23,12 +23,11 @@ from torchgen_out._runtime.kernels.cuda import rows
 from torchgen_out._runtime.kernels.cuda.conv import convolution
 from torchgen_out._runtime.kernels.cuda.loops import index
 from torchgen_out._runtime.kernels.cuda.normalization import channels
-from torchgen_out._runtime.kernels.cuda.scan import scan
 from torchgen_out._runtime.kernels.cuda.sort import radix
 
 OURS = calls.Session(torch, dispatch.ops)
 WAYS: dict[str, dict[Any, dict[str, int]]] = {
-    "by threads": {scan: {"THREADS": 0}, index: {"THREADS": 0}},
+    "by threads": {index: {"THREADS": 0}},
     "by blocks": {rows: {"SHORT": 0, "LEAST_PER_THREAD": 0}},
     "in slices": {
         rows: {"LEAST_PER_SLICE": 2},

@@ -7,8 +7,11 @@ from typing import Any
 import pytest
 
 import torchgen_out as torch
+from tests.cuda.compiling import check, needs_extra
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.dispatch import ops
+from torchgen_out._runtime.kernels.cuda import rows
+from torchgen_out._runtime.kernels.cuda.scan import scan
 
 pytestmark = pytest.mark.usefixtures("emulated")
 NAN = float("nan")
@@ -104,3 +107,26 @@ def test_points_on_edges():
         assert torch.equal(
             ops._bin_sums(points.cuda(), edges.cuda(), (3, 2), on_device).cpu(), expected
         )
+
+
+WAYS = {"by warps": {}, "by blocks": {"SHORT": 0}, "in slices": {"LEAST_PER_SLICE": 2}}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_running_sums(monkeypatch, way):
+    """They tell where each element that is wanted goes."""
+    for name, value in WAYS[way].items():
+        monkeypatch.setattr(rows, name, value)
+    wanted = torch.arange(300) % 7 % 3 == 1
+    assert torch.equal(wanted.cuda().nonzero().cpu(), wanted.nonzero())
+    weights = torch.tensor([[0.0, 0.0, 2.0], [0.0, 3.0, 0.0]]).repeat(1, 9)
+    drawn = torch.multinomial(weights.cuda(), 40, replacement=True).cpu() % 3
+    assert torch.equal(drawn, torch.tensor([[2], [1]]).expand(2, 40))
+
+
+@needs_extra
+@pytest.mark.parametrize("group", [rows.WARP, rows.THREADS])
+@pytest.mark.parametrize("dtype", [dtypes.int64, dtypes.float64], ids=str)
+def test_running_sums_compile(dtype, group):
+    for flags in ((False, False), (True, True), (False, True)):
+        check(scan._sums(dtype, group, *flags, wide=False), is_double=True)

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from torchgen_out._runtime.core import dtype as dtypes
-from torchgen_out._runtime.kernels.common.folded import Folded
 from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
 from torchgen_out._runtime.kernels.cuda.queue import Array, Queue
-from torchgen_out._runtime.kernels.cuda.scan.scan import plus, scan, zero
+from torchgen_out._runtime.kernels.cuda.scan.scan import summed
 
 
 def counted(queue: Queue, x: Array) -> Array:
     """How many elements up to each one are not zero. Shape: contiguous (*) -> int64 (n)."""
-    sums = queue.empty((x.numel,), dtypes.int64)
-    run_elements(queue, flag_elements, x.numel, sums, x, x.numel)
-    scan(queue, sums, sums, Folded(1, x.numel, 1), zero, plus)
-    return sums
+    flags = queue.empty((x.numel,), dtypes.int64)
+    run_elements(queue, flag_elements, x.numel, flags, x, x.numel)
+    return summed(queue, flags)
 
 
 def total_of(queue: Queue, sums: Array) -> int:

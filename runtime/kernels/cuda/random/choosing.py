@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any
 
 from torchgen_out._runtime.core import dtype as dtypes
-from torchgen_out._runtime.kernels.common.folded import Folded
 from torchgen_out._runtime.kernels.cuda.compiling.typed import (
     device_function,
     device_kernel,
@@ -17,7 +16,7 @@ from torchgen_out._runtime.kernels.cuda.compiling.typed import (
 from torchgen_out._runtime.kernels.cuda.faults import WEIGHTS, note
 from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, converted
 from torchgen_out._runtime.kernels.cuda.random.drawing import fill
-from torchgen_out._runtime.kernels.cuda.scan.scan import plus, scan, zero
+from torchgen_out._runtime.kernels.cuda.scan.scan import summed
 from torchgen_out._runtime.kernels.cuda.sort.sort import sort_rows
 
 
@@ -32,7 +31,7 @@ def multinomial(
     rows = self.numel // count
     if replacement:
         run_elements(queue, look_at_weights, self.numel, weights, queue.faults, self.numel)
-        scan(queue, weights, weights, Folded(rows, count, 1), zero, plus)
+        weights = summed(queue, weights, rows)
         drawn = queue.empty((out.numel,), dtypes.float64)
         fill(queue, "uniform_", drawn, 0.0, 1.0, generator)
         numbers = (out.numel, num_samples, count)

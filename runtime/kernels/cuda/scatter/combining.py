@@ -15,7 +15,6 @@ from torchgen_out._runtime.kernels.cuda.compiling.typed import (
     run_elements,
 )
 from torchgen_out._runtime.kernels.cuda.queue import Array, Queue
-from torchgen_out._runtime.kernels.cuda.scan.scan import plus, times
 from torchgen_out._runtime.kernels.cuda.sort.radix import sort_positions
 
 
@@ -53,6 +52,18 @@ def combine_at_places(
     run_elements(
         queue, combine_runs, outer * n * inner, *operands, *numbers, combine=combine, **flags
     )
+
+
+@device_function
+def plus(a, b):
+    """Two sums as one."""
+    return T(a + b)
+
+
+@device_function
+def times(a, b):
+    """Two products as one."""
+    return T(a * b)
 
 
 @device_function

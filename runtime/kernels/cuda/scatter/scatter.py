@@ -20,8 +20,11 @@ from torchgen_out._runtime.kernels.cuda.faults import INDEX, note
 from torchgen_out._runtime.kernels.cuda.indexing.places import in_order, indexed, plain_places
 from torchgen_out._runtime.kernels.cuda.indexing.reading import within
 from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, contiguous, converted, permuted
-from torchgen_out._runtime.kernels.cuda.scan.scan import plus
-from torchgen_out._runtime.kernels.cuda.scatter.combining import COMBINE, combine_at_places
+from torchgen_out._runtime.kernels.cuda.scatter.combining import (
+    COMBINE,
+    combine_at_places,
+    plus,
+)
 
 
 def start_from(queue: Queue, out: Array, self: Array) -> None:

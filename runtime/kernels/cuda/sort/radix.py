@@ -13,7 +13,6 @@ Source: D. Merrill, A. Grimshaw, "High performance and scalable radix sorting" (
 from __future__ import annotations
 
 from torchgen_out._runtime.core import dtype as dtypes
-from torchgen_out._runtime.kernels.common.folded import Folded
 from torchgen_out._runtime.kernels.cuda.compiling.typed import (
     NARROW,
     THREADS,
@@ -24,7 +23,7 @@ from torchgen_out._runtime.kernels.cuda.compiling.typed import (
 )
 from torchgen_out._runtime.kernels.cuda.queue import Array, Queue
 from torchgen_out._runtime.kernels.cuda.rows import WARP, WARPS
-from torchgen_out._runtime.kernels.cuda.scan.scan import plus, scan, zero
+from torchgen_out._runtime.kernels.cuda.scan.scan import summed
 
 BITS = 8
 DIGITS = 1 << BITS
@@ -69,8 +68,7 @@ def sort_positions(
         numbers = (n, row, shift, blocks, (DIGITS // 2) * is_sign)
         flags = {"IS_FIRST": number == 0, "OF_ROWS": of_rows}
         run(queue, count_tiles, blocks, given, keys, counts, *numbers, **flags)
-        scan(queue, counts, counts, Folded(1, counts.numel, 1), zero, plus)
-        operands = (made, made_keys, given, keys, counts)
+        operands = (made, made_keys, given, keys, summed(queue, counts))
         run(queue, move_tiles, blocks, *operands, *numbers, IS_LAST=is_last, **flags)
         given, keys = made, keys if is_last else made_keys
     return order

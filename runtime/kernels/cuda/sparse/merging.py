@@ -11,7 +11,7 @@ from torchgen_out._runtime.kernels.common.folded import Folded
 from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
 from torchgen_out._runtime.kernels.cuda.indexing.reading import read_slices
 from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, contiguous
-from torchgen_out._runtime.kernels.cuda.scan.scan import plus, scan, zero
+from torchgen_out._runtime.kernels.cuda.scan.scan import summed
 from torchgen_out._runtime.kernels.cuda.sort.radix import sort_positions
 
 
@@ -73,8 +73,7 @@ def _numbered(
     by_lines = sort_positions(queue, keys, max(count.bit_length(), 1))
     read_slices(queue, order, by_others, by_lines, Folded(1, n, 1))
     run_elements(queue, flag_places, n, keys, lines, others, order, n)
-    scan(queue, keys, keys, Folded(1, n, 1), zero, plus)
-    return keys, order, lines, others
+    return summed(queue, keys), order, lines, others
 
 
 @device_kernel("int64* int64* int64* int64*", "I")
