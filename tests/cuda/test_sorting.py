@@ -11,6 +11,7 @@ from tests.cuda.compiling import check, needs_extra
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.kernels.cuda import rows
+from torchgen_out._runtime.kernels.cuda.reduction import selection
 from torchgen_out._runtime.kernels.cuda.scan import scan
 
 pytestmark = pytest.mark.usefixtures("emulated")
@@ -130,3 +131,19 @@ def test_running_sums(monkeypatch, way):
 def test_running_sums_compile(dtype, group):
     for flags in ((False, False), (True, True), (False, True)):
         check(scan._sums(dtype, group, *flags, wide=False), is_double=True)
+
+
+@pytest.mark.parametrize("least", [2, 1 << 20])
+def test_ends_that_are_looked_for(monkeypatch, least):
+    """In slices, and in one."""
+    monkeypatch.setattr(selection, "LEAST_PER_SLICE", least)
+    x = torch.arange(150) * 37 % 101
+    assert torch.equal(torch.bincount(x.cuda()).cpu(), torch.bincount(x))
+    assert torch.equal(torch.histc(x.float().cuda(), 7).cpu(), torch.histc(x.float(), 7))
+    x = (x - 50).float()
+    assert torch.equal(torch.histc(x.cuda(), 7).cpu(), torch.histc(x, 7))
+    x[149] = NAN
+    with pytest.raises(RuntimeError, match=r"range of \[nan, nan\] is not finite"):
+        torch.histc(x.cuda(), 7)
+    with pytest.raises(RuntimeError, match="non-negative"):
+        torch.bincount(torch.tensor([3, -(2**63), 1], device="cuda"))

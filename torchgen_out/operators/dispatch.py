@@ -2070,7 +2070,10 @@ cholesky_inverse = Dispatch(
     arguments={"self": "operand", "upper": "raw"},
     promotion="none",
     dtypes=dtype_sets.LAPACK,
-    kernel_names="linalg.factorisations.cholesky_inverse",
+    kernel_names={
+        "CPU": "linalg.factorisations.cholesky_inverse",
+        "CompositeExplicitAutograd": "linalg.solvers.cholesky_inverse",
+    },
     meta=linalg_shapes.cholesky_inverse,
     differentiable=("self",),
     record=nodes.recording_cholesky_inverse,

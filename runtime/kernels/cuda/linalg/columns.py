@@ -58,14 +58,6 @@ def places(x: Array, size: int) -> Iterator[int]:
     return iter(range(x.address, x.address + max(x.numel, 1) * x.dtype.itemsize, max(step, 1)))
 
 
-def identity(queue: Queue, sizes: tuple[int, ...], dtype: dtypes.dtype) -> Array:
-    """Identity matrices stored by columns."""
-    made = by_columns(queue, sizes, dtype)
-    queue.fill(made, 0)
-    set_diagonal(queue, made)
-    return made
-
-
 def set_diagonal(queue: Queue, x: Array) -> None:
     """Write 1 to the diagonals of dense matrices."""
     smaller = min(x.sizes[-2:])

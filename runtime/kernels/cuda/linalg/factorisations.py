@@ -21,7 +21,6 @@ from torchgen_out._runtime.kernels.cuda.linalg.columns import (
     copied,
     finish,
     flat,
-    identity,
     matrices,
     places,
     set_diagonal,
@@ -58,14 +57,6 @@ def linalg_cholesky_ex(
     matrix_parts.copy_triangle(queue, factor, flat(work), upper)
     if check_errors:
         check(queue, "linalg.cholesky_ex", info, errors.not_positive_definite)
-
-
-@direct
-def cholesky_inverse(queue: Queue, out: Array, self: Array, upper: bool) -> None:
-    """Write the inverse of the matrix whose Cholesky factor is given."""
-    right = identity(queue, self.sizes, self.dtype)
-    _solve_cholesky(queue, right, self, upper)
-    finish(queue, out, right)
 
 
 @direct

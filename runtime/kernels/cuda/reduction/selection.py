@@ -5,109 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from torchgen_out._runtime.core import dtype as dtypes
-from torchgen_out._runtime.kernels.common.folded import Folded
-from torchgen_out._runtime.kernels.cuda.compiling.typed import (
-    DeviceFunction,
-    device_function,
-    device_kernel,
-    run_elements,
-)
+from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
 from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, converted
 from torchgen_out._runtime.kernels.cuda.rows import (
-    WARPS,
-    cut,
+    BLOCKS_WANTED,
+    LEAST_PER_SLICE,
+    WARP,
     first_row,
     lane_of_row,
-    place_of_row,
     row_step,
     run_rows,
 )
-from torchgen_out._runtime.kernels.cuda.scatter.combining import sum_at_places
-
-
-def _select(queue: Queue, values: Array, places: Array, self: Array, wins: DeviceFunction) -> None:
-    """Pick among all; many are cut into slices, and their winners compared."""
-    count = self.numel
-    group, splits, chunk = cut(queue, Folded(1, count, 1))
-    given = {"wins": wins, "HAS_VALUES": True}
-    if splits == 1:
-        numbers = (1, count, 1, 1, chunk)
-        whole = (values, places, self, None, *numbers)
-        run_rows(queue, select_rows, 1, group, *whole, HAS_PLACES=False, **given)
-        return
-    winners, at = queue.empty((splits,), self.dtype), queue.empty((splits,), dtypes.int64)
-    parts = (winners, at, self, None, splits, count, 1, splits, chunk)
-    run_rows(queue, select_rows, splits, group, *parts, HAS_PLACES=False, **given)
-    whole = (values, places, winners, at, 1, splits, 1, 1, splits)
-    run_rows(queue, select_rows, 1, group, *whole, HAS_PLACES=True, **given)
-
-
-@device_function
-def is_greater(value, place, best, best_place):
-    """Whether an element wins over another: greater or NaN; of equal ones the first."""
-    equal = (value == best) | ((value != value) & (best != best))
-    return ((value > best) | ((value != value) & (best == best))) | (equal & (place < best_place))
-
-
-@device_function
-def is_smaller(value, place, best, best_place):
-    """The same for the smallest."""
-    equal = (value == best) | ((value != value) & (best != best))
-    return ((value < best) | ((value != value) & (best == best))) | (equal & (place < best_place))
-
-
-@device_kernel("X* int64* X* int64*", "I I I I I")
-def select_rows(values, places, x, among, pieces, count, inner, splits, chunk):
-    """A group of threads owns a slice of a row: lane t looks at elements t, t + GROUP ...
-
-    HAS_PLACES: the places of the elements stand in `among`; otherwise their numbers in the row.
-    """
-    shared_values = cuda.shared.array(WARPS, STORED)
-    shared_places = cuda.shared.array(WARPS, np.int64)
-    lane = lane_of_row()
-    piece = first_row()
-    while piece < pieces:
-        row = divided(piece, splits)
-        begin = I((piece - row * splits) * chunk)
-        stop = I(min(begin + chunk, count))
-        base = place_of_row(row, count, inner)
-        # 1. Each thread picks among its elements; those without any look at the first.
-        j = I(begin + lane if begin + lane < stop else begin)
-        best = load_X(x[base + j * inner])
-        place = np.int64(among[base + j * inner] if HAS_PLACES else j)
-        j = I(j + GROUP)
-        while j < stop:
-            value = load_X(x[base + j * inner])
-            number = np.int64(among[base + j * inner] if HAS_PLACES else j)
-            if wins(value, number, best, place):
-                best, place = value, number
-            j = I(j + GROUP)
-        # 2. Each warp picks among its threads.
-        if GROUP > 1:
-            for bits in (16, 8, 4, 2, 1):
-                value = shuffled_across(best, bits)
-                number = np.int64(cuda.shfl_xor_sync(0xFFFFFFFF, place, bits))
-                if wins(value, number, best, place):
-                    best, place = value, number
-        # 3. The first thread picks among the warps.
-        if GROUP > 32:
-            if cuda.threadIdx.x % 32 == 0:
-                shared_values[cuda.threadIdx.x // 32] = STORED(best)
-                shared_places[cuda.threadIdx.x // 32] = place
-            cuda.syncthreads()
-            for warp in range(WARPS):
-                value, number = T(shared_values[warp]), shared_places[warp]
-                if wins(value, number, best, place):
-                    best, place = value, number
-            cuda.syncthreads()
-        if lane == 0:
-            places[piece] = place
-            if HAS_VALUES:
-                values[piece] = store_X(best)
-        piece = I(piece + row_step())
-
-
-# -- counting -----------------------------------------------------------------------------------
+from torchgen_out._runtime.kernels.cuda.scatter.combining import greater, smaller, sum_at_places
 
 
 def bincount(queue: Queue, self: Array, weights: Array | None = None, minlength: int = 0) -> Array:
@@ -133,16 +42,6 @@ def bincount(queue: Queue, self: Array, weights: Array | None = None, minlength:
     return sums
 
 
-def bounds(queue: Queue, self: Array) -> tuple[Any, Any]:
-    """The smallest and the greatest element, waited for."""
-    ends = []
-    for wins in (is_smaller, is_greater):
-        value, place = queue.empty((), self.dtype), queue.empty((), dtypes.int64)
-        _select(queue, value, place, self, wins)
-        ends.append(queue.read(converted(queue, value, self.dtype.opmath))[0])
-    return ends[0], ends[1]
-
-
 @device_kernel("int64* X*", "I")
 def count_numbers(counts, x, n):
     """A thread owns elements at the distance of the grid, and adds one at the place of each."""
@@ -150,3 +49,39 @@ def count_numbers(counts, x, n):
     while i < n:
         atomic_add(counts, np.int64(x[i]), np.int64(1))
         i = I(i + cuda.gridsize(1))
+
+
+def bounds(queue: Queue, self: Array) -> tuple[Any, Any]:
+    """The smallest and the greatest element, both NaN if one is; waited for."""
+    count = self.numel
+    wanted = max(1, min(count // LEAST_PER_SLICE, queue.processors * BLOCKS_WANTED))
+    chunk = -(-count // wanted)
+    pieces = -(-count // chunk)
+    ends = queue.empty((2, pieces), self.dtype.opmath)
+    run_rows(queue, find_ends, pieces, WARP, self, ends, pieces, count, chunk)
+    found = queue.read(ends)
+    unordered = [each for each in found if each != each]
+    return (unordered or [min(found)])[0], (unordered or [max(found)])[0]
+
+
+@device_kernel("X* T*", "I I I")
+def find_ends(x, ends, pieces, count, chunk):
+    """A warp owns a slice: lane t looks at elements t, t + 32 ... of it."""
+    lane = lane_of_row()
+    piece = first_row()
+    while piece < pieces:
+        begin = I(piece * chunk)
+        stop = I(min(begin + chunk, count))
+        low = load_X(x[begin])
+        high = low
+        j = I(begin + lane)
+        while j < stop:
+            value = load_X(x[j])
+            low, high = smaller(low, value), greater(high, value)
+            j = I(j + GROUP)
+        for bits in (16, 8, 4, 2, 1):
+            low = smaller(low, shuffled_across(low, bits))
+            high = greater(high, shuffled_across(high, bits))
+        if lane == 0:
+            ends[piece], ends[I(pieces + piece)] = low, high
+        piece = I(piece + row_step())

@@ -17,12 +17,20 @@ from torchgen_out._runtime.ops.composite.linalg.factorisations import check
 def inv_ex(inverse: Any, info: Any, A: Any, check_errors: bool) -> None:
     """Write the inverses; of a singular matrix nothing that means anything."""
     LU, pivots, failed = ops.linalg_lu_factor_ex(A)
-    n = A.shape[-1]
-    one = creation.eye_rectangular(n, n, A.dtype, None, A.device)
-    inverse.copy_(ops.linalg_lu_solve(LU, pivots, one.expand(A.shape)))
+    inverse.copy_(ops.linalg_lu_solve(LU, pivots, _identity(A)))
     info.copy_(failed)
     if check_errors:
         check("linalg.inv_ex", failed, errors.singular_matrix)
+
+
+def cholesky_inverse(out: Any, self: Any, upper: bool) -> None:
+    """Write the inverse of the matrix whose Cholesky factor is given."""
+    out.copy_(ops.cholesky_solve(_identity(self), self, upper))
+
+
+def _identity(A: Any) -> Any:
+    n = A.shape[-1]
+    return creation.eye_rectangular(n, n, A.dtype, None, A.device).expand(A.shape)
 
 
 def solve_ex(
