@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import linecache
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from types import FunctionType
 from typing import Any
@@ -100,10 +100,14 @@ def entry_point(name: str, text: str, arguments: tuple[Any, ...], function: str 
 
 
 class Kernel:
-    """A hand-written kernel, compiled with its helpers and constants on its first call."""
+    """A hand-written kernel, compiled with its helpers and constants on its first call.
 
-    def __init__(self, function: FunctionType) -> None:
+    given: what the function names besides what its module has.
+    """
+
+    def __init__(self, function: FunctionType, given: Mapping[str, Kernel]) -> None:
         self.function = function
+        self.given = given
         self.__name__ = function.__name__
         self.__doc__ = function.__doc__
         self._compiled: Callable[..., Any] | None = None
@@ -116,49 +120,50 @@ class Kernel:
         """The function, which compiles for further types of arguments by itself."""
         compiled = self._compiled
         if compiled is None:
-            compiled = self._compiled = compile_text(self.__name__, kernel_text(self.function))
+            compiled = self._compiled = compile_text(self.__name__, kernel_text(self))
         return compiled
 
     def entry_point(self, arguments: tuple[Any, ...]) -> Any:
         """The function for arguments as the module's `entry_point` has them."""
         if self._text is None:
-            self._text = kernel_text(self.function)
+            self._text = kernel_text(self)
         return entry_point(self.__name__, self._text, arguments)
 
     def library_text(self, dtype: Any) -> str:
         """Text that defines the kernel for other functions of the text; dtypes are all the same."""
-        return kernel_text(self.function, as_library=True)
+        return kernel_text(self, as_library=True)
 
 
-def kernel(function: FunctionType) -> Kernel:
+def kernel(function: FunctionType, **given: Kernel) -> Kernel:
     """Mark a plain function as a Numba kernel.
 
     It may use `np`, `math`, other kernels and module-level numbers; nothing is imported or
-    compiled before its first call.
+    compiled before its first call. given: kernels that it names and its module has not.
     """
-    return Kernel(function)
+    return Kernel(function, given)
 
 
-def kernel_text(function: FunctionType, as_library: bool = False) -> str:
+def kernel_text(made: Kernel, as_library: bool = False) -> str:
     """The self-contained text of a hand-written kernel; as_library: it is called by more text."""
     helpers: dict[str, str] = {}
-    body = _collect(function, helpers)
-    head = HEADER.format(title=function.__name__) + "\n" + "".join(helpers.values())
+    body = _collect(made, helpers)
+    head = HEADER.format(title=made.__name__) + "\n" + "".join(helpers.values())
     if as_library:
         return f"{head}@inner\n{body}"
-    return f"{head}@entry\n{body}\nkernel = {function.__name__}\n"
+    return f"{head}@entry\n{body}\nkernel = {made.__name__}\n"
 
 
-def _collect(function: FunctionType, helpers: dict[str, str]) -> str:
-    """The source of `function`; what it uses from its module is added to `helpers` first."""
+def _collect(made: Kernel, helpers: dict[str, str]) -> str:
+    """The source of a kernel; what it uses from its module is added to `helpers` first."""
+    function = made.function
     source = plain_source(function)
     for name in names_used(source):
-        value = function.__globals__.get(name)
+        value = made.given.get(name, function.__globals__.get(name))
         if name in helpers or name == function.__name__:
             continue
         if isinstance(value, Kernel):
             helpers[name] = ""
-            text = _collect(value.function, helpers)
+            text = _collect(value, helpers)
             del helpers[name]
             helpers[name] = "@inner\n" + text + "\n\n"
         elif isinstance(value, (bool, int, float)):

@@ -1,16 +1,7 @@
-"""Numbers of events: Poisson and binomial draws, each from blocks of the stream of its own.
-
-Few expected events are counted up until the distribution reaches a uniform number. Many take
-transformed rejection: a try makes a count of two uniform numbers and keeps it in most cases, so
-that TRIES of them always suffice. All in float64, so that counts are exact up to 2**53.
-
-Source: W. Hörmann, "The transformed rejection method for generating Poisson random variables"
-(1993) and "The generation of binomial random variates" (1993).
-"""
+"""Numbers of events: Poisson and binomial draws, each from blocks of the stream of its own."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +9,7 @@ import numpy as np
 
 from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.build import Kernel, kernel
+from torchgen_out._runtime.kernels.common import random
 from torchgen_out._runtime.kernels.common.random import FEW, TRIES
 from torchgen_out._runtime.kernels.cpu.loop_plans import NOTHING
 from torchgen_out._runtime.kernels.cpu.planned import on_copies, planned
@@ -76,6 +68,11 @@ def uniform_pair(words, block, seed):
     return (u + 0.5) * 2.0**-53, (v + 0.5) * 2.0**-53
 
 
+few_events, few_successes = kernel(random.few_events), kernel(random.few_successes)
+many_events = kernel(random.many_events, uniform_pair=uniform_pair)
+many_successes = kernel(random.many_successes, uniform_pair=uniform_pair)
+
+
 @kernel
 def poisson_counts(first, last, out, rates, at, start, seed):
     """Number i takes the blocks from start + i * TRIES on. False if a rate is negative, or NaN."""
@@ -92,41 +89,6 @@ def poisson_counts(first, last, out, rates, at, start, seed):
         else:
             out[i] = many_events(words, block, seed, rate)
     return True
-
-
-@kernel
-def few_events(u, rate):
-    """The first count up to which the distribution reaches u."""
-    share = math.exp(-rate)
-    count = 0.0
-    while u > share and count < 200.0:
-        u -= share
-        count += 1.0
-        share *= rate / count
-    return count
-
-
-@kernel
-def many_events(words, block, seed, rate):
-    """Transformed rejection of a Poisson count, Hörmann's PTRS."""
-    b = 0.931 + 2.53 * math.sqrt(rate)
-    a = -0.059 + 0.02483 * b
-    inverse_alpha = 1.1239 + 1.1328 / (b - 3.4)
-    accepted = 0.9277 - 3.6224 / (b - 2.0)
-    count = rate
-    for turn in range(TRIES):
-        u, v = uniform_pair(words, block + np.uint64(turn), seed)
-        u -= 0.5
-        rim = 0.5 - abs(u)
-        count = math.floor((2.0 * a / rim + b) * u + rate + 0.43)
-        if rim >= 0.07 and v <= accepted:
-            return count
-        if count < 0.0 or (rim < 0.013 and v > rim):
-            continue
-        height = math.log(v * inverse_alpha / (a / (rim * rim) + b))
-        if height <= count * math.log(rate) - rate - math.lgamma(count + 1.0):
-            return count
-    return max(count, 0.0)
 
 
 @kernel
@@ -147,44 +109,3 @@ def binomial_counts(first, last, out, counts, probs, at_counts, at_probs, start,
             drawn = many_successes(words, block, seed, n, rarer)
         out[i] = max(n, 0.0) - drawn if p > 0.5 else drawn
     return True
-
-
-@kernel
-def few_successes(u, n, p):
-    """The first count up to which the distribution reaches u."""
-    odds = p / (1.0 - p)
-    share = math.exp(n * math.log1p(-p))
-    count = 0.0
-    while u > share and count < n and count < 200.0:
-        u -= share
-        count += 1.0
-        share *= odds * (n - count + 1.0) / count
-    return count
-
-
-@kernel
-def many_successes(words, block, seed, n, p):
-    """Transformed rejection of a binomial count, Hörmann's BTRS, for p up to a half."""
-    deviation = math.sqrt(n * p * (1.0 - p))
-    b = 1.15 + 2.53 * deviation
-    a = -0.0873 + 0.0248 * b + 0.01 * p
-    center = n * p + 0.5
-    accepted = 0.92 - 4.2 / b
-    alpha = (2.83 + 5.1 / b) * deviation
-    mode = math.floor((n + 1.0) * p)
-    top = math.lgamma(mode + 1.0) + math.lgamma(n - mode + 1.0)
-    count = center
-    for turn in range(TRIES):
-        u, v = uniform_pair(words, block + np.uint64(turn), seed)
-        u -= 0.5
-        rim = 0.5 - abs(u)
-        count = math.floor((2.0 * a / rim + b) * u + center)
-        if rim >= 0.07 and v <= accepted:
-            return count
-        if count < 0.0 or count > n:
-            continue
-        height = math.log(v * alpha / (a / (rim * rim) + b))
-        fall = top - math.lgamma(count + 1.0) - math.lgamma(n - count + 1.0)
-        if height <= fall + (count - mode) * math.log(p / (1.0 - p)):
-            return count
-    return min(max(count, 0.0), n)
