@@ -151,8 +151,8 @@ def test_complex_gradients(function: str) -> None:
     assert torch.autograd.gradcheck(of_parts, (parts,))
 
 
-SIZES = (1, 15, 16, 17, 50)
-"""Around the size of a block, and several of them."""
+SIZES = (1, 5, 15, 16, 17, 50)
+"""Fewer than LAPACK is asked for, around the size of a block, and several of them."""
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])
@@ -198,6 +198,48 @@ def test_triangles_of_several_blocks(n: int, upper: bool, unit: bool, turned: bo
     np.testing.assert_allclose(triangle @ x.numpy(), b, atol=1e-9)
     x = torch.linalg.solve_triangular(matrix, torch.from_numpy(b.T.copy()), left=False, **options)
     np.testing.assert_allclose(x.numpy() @ triangle, b.T, atol=1e-9)
+
+
+def random_matrices(sizes: tuple[int, ...], dtype: str) -> Any:
+    """Normal numbers, real and imaginary."""
+    rng = np.random.default_rng(0)
+    values = rng.standard_normal(sizes) + 1j * rng.standard_normal(sizes)
+    return (values if dtype.startswith("complex") else values.real).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex128"])
+@pytest.mark.parametrize("sizes", [(3, 5), (5, 3), (2, 9, 12), (2, 12, 9), (1, 4), (4, 1), (4, 4)])
+def test_factors_of_rectangular_matrices(sizes: tuple[int, ...], dtype: str) -> None:
+    a = random_matrices(sizes, dtype)
+    for laid in (a, np.asfortranarray(a), np.repeat(a, 2, -1)[..., ::2]):
+        P, L, U = torch.linalg.lu(torch.from_numpy(laid))
+        np.testing.assert_allclose((P @ L @ U).numpy(), a, rtol=1e-4, atol=1e-4)
+        assert L.abs().max() <= 1 + (dtype == "complex128")  # of |re| + |im| pivots are largest
+
+
+@pytest.mark.parametrize("rows", [3, 9])
+@pytest.mark.parametrize("dtype", ["float32", "complex64"])
+def test_zero_pivots_in_a_batch(dtype: str, rows: int) -> None:
+    matrices = torch.eye(rows, dtype=getattr(torch, dtype)).repeat(3, 1, 1)
+    matrices[1, :, 2] = 0
+    matrices[2, 0, 0] = 0
+    wanted = [0, 3, 1]
+    assert torch.linalg.inv_ex(matrices).info.tolist() == wanted
+    assert torch.linalg.lu_factor_ex(matrices).info.tolist() == wanted
+    assert torch.linalg.solve_ex(matrices, matrices).info.tolist() == wanted
+    assert torch.linalg.solve_ex(matrices, matrices, left=False).info.tolist() == wanted
+    assert torch.linalg.det(matrices).tolist() == [1, 0, 0]
+    assert torch.linalg.slogdet(matrices).sign.tolist() == [1, 0, 0]
+    with pytest.raises(torch.linalg.LinAlgError, match=r"element 1\).*element 3 is zero"):
+        torch.linalg.inv(matrices)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex64"])
+def test_a_triangle_with_a_zero_on_its_diagonal_has_no_finite_solution(dtype: str) -> None:
+    triangle = torch.eye(3, dtype=getattr(torch, dtype))
+    triangle[1, 1] = 0
+    found = torch.linalg.solve_triangular(triangle, torch.ones_like(triangle), upper=True)
+    assert found[1:].isfinite().all(1).tolist() == [False, True]
 
 
 def test_zero_pivots_behind_the_first_block() -> None:
@@ -343,13 +385,17 @@ IN_BATCHES = {
         "lb",
     ),
     "lu_factor": (torch.linalg.lu_factor, "a"),
+    "lu_factor wide": (lambda a: torch.linalg.lu_factor(a[..., :2, :]), "a"),
+    "lu_factor tall": (lambda a: torch.linalg.lu_factor(a[..., :2]), "a"),
+    "lu_solve": (lambda a, b: torch.linalg.lu_solve(*torch.linalg.lu_factor(a), b), "ab"),
     "det": (torch.linalg.det, "a"),
+    "slogdet": (torch.linalg.slogdet, "a"),
     "svdvals": (torch.linalg.svdvals, "a"),
     "pinv": (torch.linalg.pinv, "a"),
 }
 """Operators, and what they take: matrices, their Cholesky factors, right-hand sides."""
 
-REAL_ONLY = ("inv", "solve", "lu_factor", "det", "svdvals", "pinv")
+REAL_ONLY = ("svdvals", "pinv")
 """Beginnings of names: what goes matrix by matrix through SciPy for complex numbers."""
 
 
@@ -380,10 +426,7 @@ def test_no_batch_of_small_matrices_is_a_loop_in_python(
 
 def operands_of(rows: int, dtype: str) -> dict[str, Any]:
     """`MANY` definite matrices, their factors, and two right-hand sides for each."""
-    rng = np.random.default_rng(rows)
-    sizes = (MANY, rows, rows)
-    values = rng.standard_normal(sizes) + 1j * rng.standard_normal(sizes)
-    values = (values if dtype.startswith("complex") else values.real).astype(dtype)
+    values = random_matrices((MANY, rows, rows), dtype)
     a = values @ values.conj().swapaxes(1, 2) + rows * np.eye(rows, dtype=dtype)
     operands = {"a": a, "l": np.linalg.cholesky(a), "b": values[..., :2].copy()}
     return {name: torch.from_numpy(each) for name, each in operands.items()}

@@ -85,7 +85,7 @@ def cholesky_solve(out: Array, self: Array, input2: Array, upper: bool) -> None:
 # -- LU ----------------------------------------------------------------------------------------
 
 
-@or_arrays(lu_plans.plan_factor, results=3)
+@or_arrays(lu_plans.plan_factor, results=3, any_order=True)
 def linalg_lu_factor_ex(
     LU: Array, pivots: Array, info: Array, A: Array, pivot: bool, check_errors: bool
 ) -> None:

@@ -24,6 +24,9 @@ SIGNATURES = {
     "potrf": "wwnnn",
     "potri": "wwnnn",
     "potrs": "wwnnnnnn",
+    "getrf": "wnnnnn",
+    "getri": "wnnnnnn",
+    "getrs": "wwnnnnnnn",
     "geqrf": "wnnnnnnn",
     "orgqr": "wnnnnnnnn",
     "ormqr": "wwwnnnnnnnnnn",
@@ -33,8 +36,11 @@ SIGNATURES = {
     "sytrs": "wwnnnnnnn",
     "gesdd": "wwnnnnnnnnnnnn",
     "syevd": "wwwnnnnnnnn",
+    "trsm": "wwwwwnnnnnnn",
 }
-"""What LAPACK's C interface takes: words (layout, letters), and numbers, some being addresses."""
+"""What the C interfaces take: words (layout, letters), and numbers, some being addresses."""
+
+OF_BLAS = ("trsm",)
 
 WORDS = """\
 COLUMNS, UPPER, LOWER = np.int32(102), np.int32(ord("U")), np.int32(ord("L"))
@@ -56,7 +62,8 @@ def text_of(dtype: Any, routines: tuple[str, ...], text: str) -> str | None:
         return None
     lines = ["from numba import types", f"T, W, N = np.{dtype.name}, types.int32, types.int64"]
     for name in routines:
-        symbol = openblas.find_symbol(f"LAPACKE_{spelled(name, dtype)}_work")
+        own = spelled(name, dtype)
+        symbol = openblas.find_symbol(f"cblas_{own}" if name in OF_BLAS else f"LAPACKE_{own}_work")
         if symbol is None:
             return None
         arguments = ", ".join(SIGNATURES[name].upper())
@@ -80,6 +87,13 @@ class Stack(NamedTuple):
     def steps(self) -> tuple[int, int, int]:
         """From matrix to matrix, from row to row, and from column to column."""
         return self.step, self.row_step, self.column_step
+
+    @property
+    def turned(self) -> Stack:
+        """The transposed matrices."""
+        return Stack(
+            self.count, self.columns, self.rows, self.step, self.column_step, self.row_step
+        )
 
 
 def stack_of(operand: TensorSpec, batch: Sequence[int] | None = None) -> Stack | None:

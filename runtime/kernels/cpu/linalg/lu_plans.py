@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from torchgen_out._runtime import errors
 from torchgen_out._runtime.kernels import build
-from torchgen_out._runtime.kernels.cpu.linalg import lu
+from torchgen_out._runtime.kernels.cpu.linalg import complex_triangles, lu, lu_by_columns
 from torchgen_out._runtime.kernels.cpu.linalg.lapack_plans import Stack, stack_of
+from torchgen_out._runtime.kernels.cpu.loop_plans import refusing
 from torchgen_out._runtime.kernels.cpu.small import INT64
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
@@ -154,13 +156,20 @@ def plan_factor(
     check_errors: bool,
 ) -> LaunchPlan | None:
     """Plan `linalg_lu_factor_ex` without errors."""
-    return None if check_errors else _plan_square("factor_flat", [LU, pivots, info], A)
+    if check_errors:
+        return None
+    if _is_by_columns(LU):
+        return lu_by_columns.plan_factor(LU, pivots, info, A)
+    return _plan_square("factor_flat", [LU, pivots, info], A)
 
 
 def plan_det(
     result: TensorSpec, LU: TensorSpec, pivots: TensorSpec, A: TensorSpec
 ) -> LaunchPlan | None:
     """Plan `_linalg_det`."""
+    if _is_by_columns(LU):
+        outs = [result, LU, pivots]
+        return lu_by_columns.plan_square(lu_by_columns.DETERMINANT, outs, LU, A)
     return _plan_square("determine_flat", [result, LU, pivots], A)
 
 
@@ -168,6 +177,9 @@ def plan_slogdet(
     sign: TensorSpec, logabsdet: TensorSpec, LU: TensorSpec, pivots: TensorSpec, A: TensorSpec
 ) -> LaunchPlan | None:
     """Plan `_linalg_slogdet`."""
+    if _is_by_columns(LU):
+        outs = [sign, logabsdet, LU, pivots]
+        return lu_by_columns.plan_square(lu_by_columns.MEASURE, outs, LU, A)
     return _plan_square("measure_flat", [sign, logabsdet, LU, pivots], A)
 
 
@@ -175,7 +187,11 @@ def plan_inverse(
     inverse: TensorSpec, info: TensorSpec, A: TensorSpec, check_errors: bool
 ) -> LaunchPlan | None:
     """Plan `linalg_inv_ex` without errors."""
-    return None if check_errors else _plan_square("invert_flat", [inverse, info], A)
+    if check_errors or not inverse.is_contiguous:
+        return None
+    if A.dtype.kind == "c":
+        return lu_by_columns.plan_inverse(inverse, info, A)
+    return _plan_square("invert_flat", [inverse, info], A)
 
 
 def plan_solve(
@@ -189,13 +205,25 @@ def plan_solve(
     check_errors: bool,
 ) -> LaunchPlan | None:
     """Plan `_linalg_solve_ex` of equally many matrices and right-hand sides."""
-    if check_errors or not left:
-        return None
-    sides = _sides(A, B)
-    if sides is None:
+    sides = _sides(A, B, left)
+    if check_errors or sides is None:
         return None
     outs = [result, LU, pivots, info]
+    if _is_by_columns(LU):
+        return lu_by_columns.plan_solve(outs, A, B, sides, left)
+    if not left or not result.is_contiguous:
+        return None
     return _plan_square("solve_flat", outs, A, [B], [sides.columns, *sides.steps])
+
+
+def plan_lu_solve(
+    out: TensorSpec, LU: TensorSpec, pivots: TensorSpec, B: TensorSpec, left: bool, adjoint: bool
+) -> LaunchPlan | None:
+    """Plan `linalg_lu_solve` of complex systems."""
+    if B.dtype.kind != "c":
+        return None
+    plan = lu_by_columns.plan_factored(out, LU, pivots, B, left, adjoint)
+    return plan and refusing(plan, lambda *_: errors.pivots_out_of_range("lu_solve"))
 
 
 def plan_solve_triangular(
@@ -203,6 +231,8 @@ def plan_solve_triangular(
 ) -> LaunchPlan | None:
     """Plan `linalg_solve_triangular` with triangles that lie densely, row by row or column by
     column. X A = B is A^T X^T = B^T."""
+    if x.dtype.kind == "c":
+        return complex_triangles.plan_solve_triangular(x, self, B, upper, left, unitriangular)
     batch = x.sizes[:-2]
     triangles, sides, text = stack_of(self, batch), stack_of(B, batch), lu.text_of(x.dtype)
     if triangles is None or sides is None or text is None or self.dtype != B.dtype:
@@ -231,13 +261,25 @@ def plan_cholesky_solve(
 PLAIN, TRANSPOSED = 111, 112
 
 
-def _sides(A: TensorSpec, B: TensorSpec) -> Stack | None:
-    """The right-hand sides, where there is one for each matrix; a vector is one column."""
+def _is_by_columns(LU: TensorSpec) -> bool:
+    """Whether factors lie column by column, though single columns do not show it."""
+    is_square = LU.sizes[-1] == LU.sizes[-2]
+    return LU.dtype.kind == "c" or not is_square or not LU.is_contiguous
+
+
+def _sides(A: TensorSpec, B: TensorSpec, left: bool) -> Stack | None:
+    """The right-hand sides, where there is one for each matrix; a vector is one column.
+
+    Those of X A = B are turned: A^T X^T = B^T.
+    """
     if B.dtype != A.dtype:
         return None
     if len(B.sizes) == len(A.sizes) - 1 and B.sizes == A.sizes[:-1]:
         B = TensorSpec(B.dtype, (*B.sizes, 1), (*B.strides, 1))
-    return stack_of(B) if B.sizes[:-1] == A.sizes[:-1] else None
+    if B.sizes[:-2] != A.sizes[:-2]:
+        return None
+    sides = stack_of(B)
+    return sides if left or sides is None else sides.turned
 
 
 def _plan_square(

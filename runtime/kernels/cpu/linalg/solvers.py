@@ -57,7 +57,7 @@ def _invert(inverse: Array, info: Array, A: Array) -> None:
             put(matrix.T, getri(factors, pivots, lwork=lwork, overwrite_lu=1)[0])
 
 
-@or_arrays(lu_plans.plan_solve, results=4)
+@or_arrays(lu_plans.plan_solve, results=4, any_order=True)
 def _linalg_solve_ex(
     result: Array,
     LU: Array,
@@ -77,6 +77,7 @@ def _linalg_solve_ex(
     _solve_factored(result, LU, pivots, B, left, adjoint=False)
 
 
+@or_arrays(lu_plans.plan_lu_solve, any_order=True)
 def linalg_lu_solve(
     out: Array, LU: Array, pivots: Array, B: Array, left: bool, adjoint: bool
 ) -> None:
@@ -168,7 +169,7 @@ def linalg_solve_triangular(
 # -- determinants -----------------------------------------------------------------------------
 
 
-@or_arrays(lu_plans.plan_det, results=3)
+@or_arrays(lu_plans.plan_det, results=3, any_order=True)
 @quiet
 def _linalg_det(result: Array, LU: Array, pivots: Array, A: Array) -> None:
     """Write the product of the pivots, signed by the swaps, and the factors."""
@@ -181,7 +182,7 @@ def _linalg_det(result: Array, LU: Array, pivots: Array, A: Array) -> None:
     np.multiply(diagonal.prod(-1), _swap_sign(pivots), out=result)
 
 
-@or_arrays(lu_plans.plan_slogdet, results=4)
+@or_arrays(lu_plans.plan_slogdet, results=4, any_order=True)
 @quiet
 def _linalg_slogdet(sign: Array, logabsdet: Array, LU: Array, pivots: Array, A: Array) -> None:
     """Write sign and logarithm of the determinant's magnitude, and the factors."""
