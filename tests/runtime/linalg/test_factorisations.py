@@ -13,6 +13,7 @@ from tests.runtime.test_operators import OURS
 from torchgen_out._runtime.kernels.cpu.fft import transforms as fourier
 from torchgen_out._runtime.kernels.cpu.linalg import (
     factorisations,
+    least_squares,
     lu,
     solvers,
     spectra,
@@ -344,6 +345,46 @@ def test_a_batch_tells_which_matrix_has_no_singular_values() -> None:
         torch.linalg.svdvals(matrices[1, 0])
 
 
+@pytest.mark.parametrize("dtype", ["float32", "complex64"])
+@pytest.mark.parametrize("name", ["eigh", "eigvalsh"])
+def test_a_batch_tells_which_matrix_has_no_eigenvalues(name: str, dtype: str) -> None:
+    matrices = torch.eye(3, dtype=getattr(torch, dtype)).repeat(2, 2, 1, 1)
+    matrices[1, 0] = float("nan")
+    with pytest.raises(torch.linalg.LinAlgError, match="Batch element 2"):
+        getattr(torch.linalg, name)(matrices)
+    with pytest.raises(torch.linalg.LinAlgError, match="eigh: The"):
+        getattr(torch.linalg, name)(matrices[1, 0])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex128"])
+@pytest.mark.parametrize("sizes", [(3, 3), (2, 5, 3), (2, 3, 5), (2, 20, 12), (1, 4)])
+def test_singular_vectors_put_together(sizes: tuple[int, ...], dtype: str) -> None:
+    a = random_matrices(sizes, dtype)
+    tolerance = {"rtol": 1e-4, "atol": 1e-4}
+    for full in (False, True):
+        U, S, Vh = [each.numpy() for each in torch.linalg.svd(torch.from_numpy(a), full)]
+        k = S.shape[-1]
+        np.testing.assert_allclose(U[..., :k] * S[..., None, :] @ Vh[..., :k, :], a, **tolerance)
+        for unitary in (U.conj().swapaxes(-1, -2) @ U, Vh @ Vh.conj().swapaxes(-1, -2)):
+            one = np.broadcast_to(np.eye(unitary.shape[-1]), unitary.shape)
+            np.testing.assert_allclose(unitary, one, **tolerance)
+    found = torch.linalg.svdvals(torch.from_numpy(a)).numpy()
+    np.testing.assert_allclose(found, np.linalg.svd(a, compute_uv=False), **tolerance)
+    inverse = torch.linalg.pinv(torch.from_numpy(a)).numpy()
+    np.testing.assert_allclose(inverse, np.linalg.pinv(a), **tolerance)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex128"])
+@pytest.mark.parametrize("rows", [1, 4, 20])
+def test_pseudo_inverses_by_eigenvalues(rows: int, dtype: str) -> None:
+    values = random_matrices((3, rows, max(rows // 2, 1)), dtype)
+    a = values @ values.conj().swapaxes(1, 2)
+    a[1] *= -1
+    found = torch.linalg.pinv(torch.from_numpy(a), rtol=1e-4, hermitian=True).numpy()
+    wanted = np.linalg.pinv(a.astype("complex128"), rcond=1e-4, hermitian=True)
+    np.testing.assert_allclose(found, wanted, rtol=2e-3, atol=2e-3)
+
+
 def test_symmetric_systems_in_batches() -> None:
     rng = np.random.default_rng(0)
     a = rng.standard_normal((2, 3, 5, 5))
@@ -391,12 +432,13 @@ IN_BATCHES = {
     "det": (torch.linalg.det, "a"),
     "slogdet": (torch.linalg.slogdet, "a"),
     "svdvals": (torch.linalg.svdvals, "a"),
+    "svd": (torch.linalg.svd, "a"),
+    "eigvalsh": (torch.linalg.eigvalsh, "a"),
+    "eigh": (lambda a: torch.linalg.eigh(a, UPLO="U"), "a"),
     "pinv": (torch.linalg.pinv, "a"),
+    "pinv hermitian": (lambda a: torch.linalg.pinv(a, hermitian=True), "a"),
 }
 """Operators, and what they take: matrices, their Cholesky factors, right-hand sides."""
-
-REAL_ONLY = ("svdvals", "pinv")
-"""Beginnings of names: what goes matrix by matrix through SciPy for complex numbers."""
 
 
 @pytest.mark.parametrize("dtype", ["float32", "complex128"])
@@ -405,8 +447,6 @@ REAL_ONLY = ("svdvals", "pinv")
 def test_no_batch_of_small_matrices_is_a_loop_in_python(
     name: str, rows: int, dtype: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if dtype.startswith("complex") and name.startswith(REAL_ONLY):
-        pytest.skip("SciPy's for complex matrices")
     function, letters = IN_BATCHES[name]
     operands = operands_of(rows, dtype)
     given = [operands[letter] for letter in letters]
@@ -417,6 +457,7 @@ def test_no_batch_of_small_matrices_is_a_loop_in_python(
 
     for module in (factorisations, symmetric_factors.lapack, solvers, spectra):
         monkeypatch.setattr(module, "routine", no_routine)
+    monkeypatch.setattr(least_squares, "numpy_threads", no_routine)
     for several in (given, [each.reshape(2, -1, *each.shape[1:]) for each in given]):
         found = results(function(*several))
         for whole, part in zip(found, wanted, strict=True):

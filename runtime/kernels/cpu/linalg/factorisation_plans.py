@@ -61,12 +61,12 @@ def kernel(factor, info, a, at, plan):
         own = factor[m * n * n : (m + 1) * n * n]
         copy_matrix(own, 0, a, at + m * plan[3], n, n, plan[5], plan[4])
         info[m] = factorise(own, n, upper)
-        for i in range(n if info[m] == 0 else 0):  # OpenBLAS goes on behind a NaN
-            if own[i * n + i] != own[i * n + i]:
-                info[m] = i + 1
-                break
         for i in range(n):
-            for j in range(i) if upper else range(i + 1, n):
+            if info[m] == 0 and own[i * n + i] != own[i * n + i]:  # OpenBLAS goes on behind a NaN
+                info[m] = i + 1
+        for i in range(n):
+            first, last = (0, i) if upper else (i + 1, n)
+            for j in range(first, last):
                 own[i * n + j] = T(0)
 '''
 

@@ -36,9 +36,14 @@ SIGNATURES = {
     "sytrs": "wwnnnnnnn",
     "gesdd": "wwnnnnnnnnnnnn",
     "syevd": "wwwnnnnnnnn",
+    "gels": "wwnnnnnnnnn",
+    "gelsy": "wnnnnnnnrnnn",
     "trsm": "wwwwwnnnnnnn",
 }
-"""What the C interfaces take: words (layout, letters), and numbers, some being addresses."""
+"""What the C interfaces take: words (layout, letters), whole numbers or addresses, and reals."""
+
+OF_COMPLEX = {"gesdd": "wwnnnnnnnnnnnnn", "syevd": "wwwnnnnnnnnnn", "gelsy": "wnnnnnnnrnnnn"}
+"""The same where complex matrices take an array of real numbers, too."""
 
 OF_BLAS = ("trsm",)
 
@@ -60,16 +65,22 @@ def text_of(dtype: Any, routines: tuple[str, ...], text: str) -> str | None:
     """Text that calls routines for one dtype; None where LAPACK is not found or has none."""
     if dtype.char not in LETTERS:
         return None
-    lines = ["from numba import types", f"T, W, N = np.{dtype.name}, types.int32, types.int64"]
+    real = dtype.type(0).real.dtype.name
+    lines = [
+        "from numba import types",
+        f"T, R, W, N = np.{dtype.name}, types.{real}, types.int32, types.int64",
+    ]
+    is_complex = dtype.kind == "c"
     for name in routines:
         own = spelled(name, dtype)
         symbol = openblas.find_symbol(f"cblas_{own}" if name in OF_BLAS else f"LAPACKE_{own}_work")
         if symbol is None:
             return None
-        arguments = ", ".join(SIGNATURES[name].upper())
+        signature = OF_COMPLEX.get(name) if is_complex else None
+        arguments = ", ".join((signature or SIGNATURES[name]).upper())
         lines.append(f'{name} = types.ExternalFunction("{symbol}", N({arguments}))')
     title = f"{', '.join(routines)}: {dtype.name}."
-    lines.append("conjugate = " + ("np.conj" if dtype.kind == "c" else "T"))
+    lines.append("conjugate = " + ("np.conj" if is_complex else "T"))
     return "\n\n".join([build.HEADER.format(title=title), "\n".join(lines), WORDS, text])
 
 
@@ -112,6 +123,16 @@ def stack_of(operand: TensorSpec, batch: Sequence[int] | None = None) -> Stack |
         if outer_step != size * step:
             return None
     return Stack(prod(batch), rows, columns, several[-1][1] if several else 0, *strides[-2:])
+
+
+def lies_by_columns(spec: TensorSpec) -> bool:
+    """Whether matrices lie densely, one after the other, each column by column."""
+    *batch, rows, columns = spec.sizes
+    turned = spec._replace(
+        sizes=(*batch, columns, rows),
+        strides=(*spec.strides[:-2], spec.strides[-1], spec.strides[-2]),
+    )
+    return turned.is_contiguous
 
 
 def plan_routines(

@@ -10,7 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from torchgen_out._runtime.kernels.cpu.linalg.lapack_plans import Stack, plan_routines, stack_of
+from torchgen_out._runtime.kernels.cpu.linalg.lapack_plans import (
+    Stack,
+    lies_by_columns,
+    plan_routines,
+    stack_of,
+)
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
 REAL = """\
@@ -282,16 +287,6 @@ def kernel(x, factors, pivots, b, at, at_pivots, at_b, plan):
             conjugate_all(right)
     return True
 '''
-
-
-def lies_by_columns(spec: TensorSpec) -> bool:
-    """Whether matrices lie densely, one after the other, each column by column."""
-    *batch, rows, columns = spec.sizes
-    turned = spec._replace(
-        sizes=(*batch, columns, rows),
-        strides=(*spec.strides[:-2], spec.strides[-1], spec.strides[-2]),
-    )
-    return turned.is_contiguous
 
 
 def _text(dtype: Any, *parts: str) -> str:

@@ -1,4 +1,4 @@
-"""Plans of singular values and of eigenvalues of small symmetric matrices."""
+"""Plans of singular values and eigenvalues of small matrices, and of pseudo-inverses by them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ from typing import Any
 
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.kernels.cpu.linalg.lapack import workspace
-from torchgen_out._runtime.kernels.cpu.linalg.lapack_plans import plan_routines, stack_of
+from torchgen_out._runtime.kernels.cpu.linalg.lapack_plans import (
+    lies_by_columns,
+    plan_routines,
+    stack_of,
+)
 from torchgen_out._runtime.kernels.cpu.loop_plans import refusing
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
@@ -15,7 +19,8 @@ DEFECT = '''\
 def defect(own):
     """2 if there is a NaN, 1 if an infinity: with them LAPACK's iteration need not end."""
     found = 0
-    for x in own:
+    for i in range(own.size):
+        x = own[i]
         if x != x:
             return 2
         if x - x != 0:
@@ -25,22 +30,63 @@ def defect(own):
 
 '''
 
-SINGULAR = (
-    DEFECT
-    + '''\
+GESDD = """\
+@inner
+def singular(own, job, rows, columns, s, u, left, vh, work, integers, reals):
+    return gesdd(
+        COLUMNS,
+        job,
+        columns,
+        rows,
+        own.ctypes.data,
+        columns,
+        s,
+        vh,
+        columns,
+        u,
+        max(left, 1),
+        work.ctypes.data,
+        work.size,
+        {reals}integers.ctypes.data,
+    )
+
+
+"""
+
+SYEVD = """\
+@inner
+def eigen(own, job, side, n, values, work, integers, reals):
+    return syevd(
+        COLUMNS,
+        job,
+        side,
+        n,
+        own.ctypes.data,
+        n,
+        values,
+        work.ctypes.data,
+        work.size,
+        {reals}integers.ctypes.data,
+        integers.size,
+    )
+
+
+"""
+
+SINGULAR = '''\
 @entry
 def kernel(u, s, vh, a, at, plan):
-    """A row-major matrix is A^T = conj(V) S U^T to LAPACK, so that U and Vh come row-major, too.
+    """A row-major matrix is A^T = Vh^T S U^T to LAPACK, so that U and Vh come row-major, too.
 
     Of a matrix that fails the first singular value is -1.
     """
     count, rows, columns, job = plan[0], plan[1], plan[2], np.int32(plan[3])
     left, right = plan[4], plan[5]
     smaller = min(rows, columns)
-    own, work = np.empty(rows * columns, T), np.empty(plan[6], T)
+    own, work, reals = np.empty(rows * columns, T), np.empty(plan[6], T), np.empty(plan[7], R)
     integers, item = np.empty(8 * smaller, np.int64), a.itemsize
     for m in range(count):
-        copy_matrix(own, 0, a, at + m * plan[7], columns, rows, plan[9], plan[8])
+        copy_matrix(own, 0, a, at + m * plan[8], columns, rows, plan[10], plan[9])
         found = defect(own)
         if found == 2:
             s[m * smaller] = -1
@@ -50,107 +96,129 @@ def kernel(u, s, vh, a, at, plan):
             u[m * rows * left : (m + 1) * rows * left] = np.nan
             vh[m * right * columns : (m + 1) * right * columns] = np.nan
             continue
-        info = gesdd(
-            COLUMNS,
-            job,
-            columns,
-            rows,
-            own.ctypes.data,
-            columns,
-            s.ctypes.data + m * smaller * item,
-            vh.ctypes.data + m * right * columns * item,
-            columns,
-            u.ctypes.data + m * rows * left * item,
-            max(left, 1),
-            work.ctypes.data,
-            work.size,
-            integers.ctypes.data,
+        at_s = s.ctypes.data + m * smaller * s.itemsize
+        at_u = u.ctypes.data + m * rows * left * item
+        at_vh = vh.ctypes.data + m * right * columns * item
+        info = singular(
+            own, job, rows, columns, at_s, at_u, left, at_vh, work, integers, reals
         )
         if info != 0:
             s[m * smaller] = -1
             return False
     return True
 '''
-)
 
 EIGEN = '''\
 @entry
 def kernel(values, vectors, a, at, plan):
-    """Eigenvectors, where they are wanted, in the columns of what is factorised."""
+    """Eigenvectors, where they are wanted, in the columns of what is factorised.
+
+    The number of a matrix that fails becomes the first value.
+    """
     count, n, job, side = plan[0], plan[1], np.int32(plan[2]), np.int32(plan[3])
-    work, integers = np.empty(plan[4], T), np.empty(plan[5], np.int64)
+    work, integers, reals = np.empty(plan[4], T), np.empty(plan[5], np.int64), np.empty(plan[6], R)
     apart = np.empty(0 if vectors.size else n * n, T)
     for m in range(count):
         own = vectors[m * n * n : (m + 1) * n * n] if vectors.size else apart
-        copy_matrix(own, 0, a, at + m * plan[6], n, n, plan[7], plan[8])
-        info = syevd(
-            COLUMNS,
-            job,
-            side,
-            n,
-            own.ctypes.data,
-            n,
-            values.ctypes.data + m * n * values.itemsize,
-            work.ctypes.data,
-            work.size,
-            integers.ctypes.data,
-            integers.size,
-        )
-        if info != 0:
+        copy_matrix(own, 0, a, at + m * plan[7], n, n, plan[8], plan[9])
+        at_values = values.ctypes.data + m * n * values.itemsize
+        if eigen(own, job, side, n, at_values, work, integers, reals) != 0:
+            values[0] = m
             return False
     return True
 '''
 
 
-PSEUDO_INVERSE = (
-    DEFECT
-    + '''\
+PSEUDO_INVERSE = '''\
 @entry
 def kernel(out, a, atol, rtol, at, at_atol, at_rtol, plan):
-    """V S^-1 U^T, where small singular values count as 0; U and V as in the text above."""
+    """V S^-1 U^H, where small singular values count as 0; U and V as in the text above."""
     rows, columns = plan[0], plan[1]
     smaller, numel = min(rows, columns), rows * columns
-    own, work = np.empty(numel, T), np.empty(plan[2], T)
-    u, vh, s = np.empty((rows, smaller), T), np.empty((smaller, columns), T), np.empty(smaller, T)
-    integers = np.empty(8 * smaller, np.int64)
-    for m in range(plan[6]):
-        copy_matrix(own, 0, a, at + m * plan[3], columns, rows, plan[5], plan[4])
+    own, work, reals = np.empty(numel, T), np.empty(plan[2], T), np.empty(plan[3], R)
+    u, vh, s = np.empty((rows, smaller), T), np.empty((smaller, columns), T), np.empty(smaller, R)
+    integers, job = np.empty(8 * smaller, np.int64), np.int32(ord("S"))
+    at_s, at_u, at_vh = s.ctypes.data, u.ctypes.data, vh.ctypes.data
+    for m in range(plan[7]):
+        copy_matrix(own, 0, a, at + m * plan[4], columns, rows, plan[6], plan[5])
         found = defect(own)
         if found == 2:
             return False
         if found:
             out[m * numel : (m + 1) * numel] = np.nan
             continue
-        info = gesdd(
-            COLUMNS,
-            np.int32(ord("S")),
-            columns,
-            rows,
-            own.ctypes.data,
-            columns,
-            s.ctypes.data,
-            vh.ctypes.data,
-            columns,
-            u.ctypes.data,
-            smaller,
-            work.ctypes.data,
-            work.size,
-            integers.ctypes.data,
+        info = singular(
+            own, job, rows, columns, at_s, at_u, smaller, at_vh, work, integers, reals
         )
         if info != 0:
             return False
-        bound = max(atol[at_atol + m * plan[7]], rtol[at_rtol + m * plan[8]] * s[0])
+        bound = max(atol[at_atol + m * plan[8]], rtol[at_rtol + m * plan[9]] * s[0])
         for j in range(smaller):
-            s[j] = T(1) / s[j] if s[j] > bound else T(0)
+            s[j] = R(1) / s[j] if s[j] > bound else R(0)
         for i in range(columns):
             for j in range(rows):
                 total = T(0)
                 for k in range(smaller):
-                    total += vh[k, i] * s[k] * u[j, k]
+                    total += conjugate(vh[k, i]) * s[k] * conjugate(u[j, k])
                 out[m * numel + i * rows + j] = total
     return True
 '''
-)
+
+HERMITIAN_INVERSE = '''\
+@entry
+def kernel(out, a, atol, rtol, at, at_atol, at_rtol, plan):
+    """V L^-1 V^H, where eigenvalues of small magnitude count as 0;"""
+    n, job, side = plan[0], np.int32(ord("V")), np.int32(ord("L"))
+    work, integers, reals = np.empty(plan[1], T), np.empty(plan[2], np.int64), np.empty(plan[3], R)
+    own, values, numel = np.empty(n * n, T), np.empty(n, R), n * n
+    for m in range(plan[7]):
+        copy_matrix(own, 0, a, at + m * plan[4], n, n, plan[5], plan[6])
+        found = defect(own)
+        if found == 2:
+            return False
+        if found:
+            out[m * numel : (m + 1) * numel] = np.nan
+            continue
+        if eigen(own, job, side, n, values.ctypes.data, work, integers, reals) != 0:
+            return False
+        largest = max(abs(values[0]), abs(values[n - 1]))
+        bound = max(atol[at_atol + m * plan[8]], rtol[at_rtol + m * plan[9]] * largest)
+        for j in range(n):
+            values[j] = R(1) / values[j] if abs(values[j]) > bound else R(0)
+        for i in range(n):
+            for j in range(n):
+                total = T(0)
+                for k in range(n):
+                    total += own[k * n + i] * values[k] * conjugate(own[k * n + j])
+                out[m * numel + i * n + j] = total
+    return True
+'''
+
+
+def _text(dtype: Any, *parts: str) -> str:
+    reals = "reals.ctypes.data,\n        "
+    size = "reals.size,\n        "
+    if dtype.kind != "c":
+        reals = size = ""
+    before = {GESDD: reals, SYEVD: reals + size}
+    return "".join([each.format(reals=before[each]) if each in before else each for each in parts])
+
+
+def _reals(dtype: Any, rows: int, columns: int, compute_uv: bool) -> int:
+    """How many real numbers LAPACK's complex gesdd takes to work with."""
+    if dtype.kind != "c":
+        return 0
+    small, large = sorted((rows, columns))
+    if not compute_uv:
+        return 7 * small
+    return max(5 * small * small + 7 * small, 2 * large * small + 2 * small * small + small)
+
+
+def _eigen_sizes(dtype: Any, n: int, compute_v: bool, lower: bool) -> tuple[int, int, int]:
+    """How many elements, whole numbers and real numbers LAPACK's syevd takes to work with."""
+    lwork, liwork, *lrwork = workspace("syevd", dtype, n, int(compute_v), int(lower))
+    return lwork, liwork, lrwork[0] if lrwork else 0
+
 
 MOST_MULTIPLIED = 32
 """The sizes of matrices up to which the product of singular vectors is a plain loop."""
@@ -159,20 +227,25 @@ MOST_MULTIPLIED = 32
 def plan_pinv(
     out: TensorSpec, self: TensorSpec, atol: TensorSpec, rtol: TensorSpec, hermitian: bool
 ) -> LaunchPlan | None:
-    """Plan `_linalg_pinv` by singular values; a tolerance is one for all, or each has its own."""
+    """Plan `_linalg_pinv`; a tolerance is one for all, or each matrix has its own."""
     stack = stack_of(self)
-    if stack is None or hermitian or self.dtype.kind != "f":
+    if stack is None or max(stack.rows, stack.columns) > MOST_MULTIPLIED:
         return None
-    if max(stack.rows, stack.columns) > MOST_MULTIPLIED:
-        return None
-    steps = []
+    ends = []
     for each in (atol, rtol):
         if each.numel != 1 and (each.sizes != self.sizes[:-2] or not each.is_contiguous):
             return None
-        steps.append(int(each.numel > 1))
-    (lwork,) = workspace("gesdd", self.dtype, stack.columns, stack.rows, 1, 0)
-    numbers = stack.rows, stack.columns, lwork, *stack.steps, stack.count, *steps
-    plan = plan_routines(("gesdd",), PSEUDO_INVERSE, [out], [self, atol, rtol], numbers, False)
+        ends.append(int(each.numel > 1))
+    dtype, (rows, columns) = self.dtype, self.sizes[-2:]
+    if hermitian:
+        name, text = "syevd", _text(dtype, DEFECT, SYEVD, HERMITIAN_INVERSE)
+        sizes = rows, *_eigen_sizes(dtype, rows, True, True)
+    else:
+        name, text = "gesdd", _text(dtype, DEFECT, GESDD, PSEUDO_INVERSE)
+        (lwork,) = workspace("gesdd", dtype, columns, rows, 1, 0)
+        sizes = rows, columns, lwork, _reals(dtype, rows, columns, True)
+    numbers = *sizes, *stack.steps, stack.count, *ends
+    plan = plan_routines((name,), text, [out], [self, atol, rtol], numbers, False)
     return plan and refusing(plan, _no_pseudo_inverse)
 
 
@@ -191,15 +264,17 @@ def plan_svd(
 ) -> LaunchPlan | None:
     """Plan `_linalg_svd`."""
     stack = stack_of(A)
-    if stack is None or A.dtype.kind != "f":
+    if stack is None:
         return None
     rows, columns = stack.rows, stack.columns
     letter = ("A" if full_matrices else "S") if compute_uv else "N"
     flags = int(compute_uv), int(full_matrices)
     (lwork,) = workspace("gesdd", A.dtype, columns, rows, *flags)
     left, right = (U.sizes[-1], Vh.sizes[-2]) if compute_uv else (0, 0)
-    numbers = stack.count, rows, columns, ord(letter), left, right, lwork, *stack.steps
-    plan = plan_routines(("gesdd",), SINGULAR, [U, S, Vh], [A], numbers)
+    sizes = lwork, _reals(A.dtype, rows, columns, compute_uv)
+    numbers = stack.count, rows, columns, ord(letter), left, right, *sizes, *stack.steps
+    text = _text(A.dtype, DEFECT, GESDD, SINGULAR)
+    plan = plan_routines(("gesdd",), text, [U, S, Vh], [A], numbers)
     is_batch = len(A.sizes) > 2
 
     def no_singular_values(U: Any, S: Any, *_: Any) -> Exception:
@@ -212,17 +287,19 @@ def plan_svd(
 def plan_eigh(
     values: TensorSpec, vectors: TensorSpec, A: TensorSpec, UPLO: str, compute_v: bool
 ) -> LaunchPlan | None:
-    """Plan `_linalg_eigh`; one matrix, so that a failure needs no number."""
+    """Plan `_linalg_eigh`."""
     stack = stack_of(A)
-    if stack is None or len(A.sizes) > 2 or A.dtype.kind != "f":
+    if stack is None or (compute_v and not lies_by_columns(vectors)):
         return None
-    lower = UPLO in "lL"
-    sizes = workspace("syevd", A.dtype, stack.rows, int(compute_v), int(lower))
+    lower, is_batch = UPLO in "lL", len(A.sizes) > 2
+    sizes = _eigen_sizes(A.dtype, stack.rows, compute_v, lower)
     job, side = ord("V" if compute_v else "N"), ord("L" if lower else "U")
-    numbers = 1, stack.rows, job, side, *sizes, *stack.steps
-    plan = plan_routines(("syevd",), EIGEN, [values, vectors], [A], numbers)
-    return plan and refusing(plan, _no_eigenvalues)
+    numbers = stack.count, stack.rows, job, side, *sizes, *stack.steps
+    text = _text(A.dtype, SYEVD, EIGEN)
+    plan = plan_routines(("syevd",), text, [values, vectors], [A], numbers)
 
+    def no_eigenvalues(values: Any, *_: Any) -> Exception:
+        failed = int(values[0]) if is_batch else None
+        return errors.not_converged("linalg.eigh", failed, "eigenvalues")
 
-def _no_eigenvalues(*args: Any) -> Exception:
-    return errors.not_converged("linalg.eigh", None, "eigenvalues")
+    return plan and refusing(plan, no_eigenvalues)
