@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -374,6 +375,32 @@ def test_singular_vectors_put_together(sizes: tuple[int, ...], dtype: str) -> No
     np.testing.assert_allclose(inverse, np.linalg.pinv(a), **tolerance)
 
 
+@pytest.mark.parametrize("driver", ["gels", "gelsy", "gelsd", "gelss"])
+@pytest.mark.parametrize("dtype", ["float32", "complex128"])
+@pytest.mark.parametrize("sizes", [(5, 3), (3, 5), (4, 4), (2, 30, 20)])
+def test_least_squares(sizes: tuple[int, ...], dtype: str, driver: str) -> None:
+    a, b = random_matrices(sizes, dtype), random_matrices((*sizes[:-1], 2), dtype)
+    for given in (a, np.asfortranarray(a), np.repeat(a, 2, -1)[..., ::2]):
+        found = torch.linalg.lstsq(torch.from_numpy(given), torch.from_numpy(b), driver=driver)
+        wanted = np.linalg.pinv(a) @ b
+        np.testing.assert_allclose(found.solution.numpy(), wanted, rtol=1e-3, atol=1e-3)
+        assert driver == "gels" or bool((found.rank == min(sizes[-2:])).all())
+        if driver in ("gelsd", "gelss"):
+            values = np.linalg.svd(a, compute_uv=False)
+            np.testing.assert_allclose(found.singular_values.numpy(), values, rtol=1e-3)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex128"])
+@pytest.mark.parametrize("driver", ["gelsy", "gelsd", "gelss"])
+def test_least_squares_of_lower_rank(driver: str, dtype: str) -> None:
+    a = random_matrices((3, 6, 2), dtype) @ random_matrices((3, 2, 4), dtype)
+    sides = torch.from_numpy(random_matrices((3, 6, 2), dtype))
+    found = torch.linalg.lstsq(torch.from_numpy(a), sides, rcond=1e-4, driver=driver)
+    wanted = np.linalg.pinv(a, rcond=1e-4) @ sides.numpy()
+    np.testing.assert_allclose(found.solution.numpy(), wanted, rtol=1e-3, atol=1e-3)
+    assert found.rank.tolist() == [2, 2, 2]
+
+
 @pytest.mark.parametrize("dtype", ["float32", "complex128"])
 @pytest.mark.parametrize("rows", [1, 4, 20])
 def test_pseudo_inverses_by_eigenvalues(rows: int, dtype: str) -> None:
@@ -435,6 +462,10 @@ IN_BATCHES = {
     "svd": (torch.linalg.svd, "a"),
     "eigvalsh": (torch.linalg.eigvalsh, "a"),
     "eigh": (lambda a: torch.linalg.eigh(a, UPLO="U"), "a"),
+    **{
+        f"lstsq by {driver}": (partial(torch.linalg.lstsq, driver=driver), "ab")
+        for driver in ("gels", "gelsy", "gelsd", "gelss")
+    },
     "pinv": (torch.linalg.pinv, "a"),
     "pinv hermitian": (lambda a: torch.linalg.pinv(a, hermitian=True), "a"),
 }
@@ -455,7 +486,7 @@ def test_no_batch_of_small_matrices_is_a_loop_in_python(
     def no_routine(*args: Any) -> Any:
         raise AssertionError(f"{args[0]} is called matrix by matrix")
 
-    for module in (factorisations, symmetric_factors.lapack, solvers, spectra):
+    for module in (factorisations, symmetric_factors.lapack, solvers, spectra, least_squares):
         monkeypatch.setattr(module, "routine", no_routine)
     monkeypatch.setattr(least_squares, "numpy_threads", no_routine)
     for several in (given, [each.reshape(2, -1, *each.shape[1:]) for each in given]):

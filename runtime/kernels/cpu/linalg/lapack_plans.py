@@ -37,12 +37,20 @@ SIGNATURES = {
     "gesdd": "wwnnnnnnnnnnnn",
     "syevd": "wwwnnnnnnnn",
     "gels": "wwnnnnnnnnn",
-    "gelsy": "wnnnnnnnrnnn",
+    "gelsd": "wnnnnnnnnrnnnn",
+    "gelss": "wnnnnnnnnrnnn",
+    "gelsy": "wnnnnnnnnrnnn",
     "trsm": "wwwwwnnnnnnn",
 }
 """What the C interfaces take: words (layout, letters), whole numbers or addresses, and reals."""
 
-OF_COMPLEX = {"gesdd": "wwnnnnnnnnnnnnn", "syevd": "wwwnnnnnnnnnn", "gelsy": "wnnnnnnnrnnnn"}
+OF_COMPLEX = {
+    "gelsd": "wnnnnnnnnrnnnnn",
+    "gelss": "wnnnnnnnnrnnnn",
+    "gelsy": "wnnnnnnnnrnnnn",
+    "gesdd": "wwnnnnnnnnnnnnn",
+    "syevd": "wwwnnnnnnnnnn",
+}
 """The same where complex matrices take an array of real numbers, too."""
 
 OF_BLAS = ("trsm",)

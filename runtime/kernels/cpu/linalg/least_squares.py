@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from torchgen_out._runtime import errors
-from torchgen_out._runtime.kernels.cpu.linalg import spectra_plans
+from torchgen_out._runtime.kernels.cpu.linalg import least_squares_plans, spectra_plans
 from torchgen_out._runtime.kernels.cpu.linalg.lapack import (
     broadcast_stack,
     numpy_threads,
@@ -24,6 +24,7 @@ from torchgen_out._runtime.kernels.cpu.planned import or_arrays
 Array = Any
 
 
+@or_arrays(least_squares_plans.plan_least_squares, results=3, any_order=True)
 def _linalg_lstsq(
     solution: Array,
     rank: Array,
