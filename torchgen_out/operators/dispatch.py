@@ -2385,7 +2385,7 @@ linalg_matrix_exp = Dispatch(
     promotion="none",
     dtypes=dtype_sets.FLOATING_AND_COMPLEX,
     kernel_names={
-        "CPU": "linalg.spectra.linalg_matrix_exp",
+        "CPU": "linalg.matrix_exp.linalg_matrix_exp",
         "CompositeExplicitAutograd": "linalg.matrix_exp.matrix_exp",
     },
     meta=linalg_shapes.linalg_matrix_exp,

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.linalg
 
 import torchgen_out as torch
 from tests import harness
@@ -16,6 +17,7 @@ from torchgen_out._runtime.kernels.cpu.linalg import (
     factorisations,
     least_squares,
     lu,
+    matrix_exp,
     solvers,
     spectra,
     symmetric_factors,
@@ -401,6 +403,30 @@ def test_least_squares_of_lower_rank(driver: str, dtype: str) -> None:
     assert found.rank.tolist() == [2, 2, 2]
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("size", [0, 1e-4, 0.03, 0.5, 3, 40])
+@pytest.mark.parametrize("rows", [1, 3, 20])
+def test_exponentials_of_any_norm(rows: int, size: float, dtype: str) -> None:
+    a = random_matrices((4, rows, rows), dtype)
+    a = (a * size / rows).astype(dtype)
+    wanted = scipy.linalg.expm(a.astype("complex128"))
+    scale = np.abs(wanted).max((1, 2), keepdims=True)
+    error = np.abs(torch.linalg.matrix_exp(torch.from_numpy(a)).numpy() - wanted) / scale
+    assert error.max() < 4 * (1 + size) * np.finfo(dtype).eps
+
+
+@pytest.mark.parametrize("value", [float("inf"), float("nan")])
+@pytest.mark.parametrize("dtype", ["float32", "complex64"])
+def test_the_exponential_of_what_is_not_finite_leaves_the_others_alone(
+    dtype: str, value: float
+) -> None:
+    matrices = torch.eye(3, dtype=getattr(torch, dtype)).repeat(3, 1, 1)
+    matrices[1, 0, 2] = value
+    found = torch.linalg.matrix_exp(matrices)
+    torch.testing.assert_close(found[::2], matrices[::2] * np.e)
+    assert not found[1].isfinite().all()
+
+
 @pytest.mark.parametrize("dtype", ["float32", "complex128"])
 @pytest.mark.parametrize("rows", [1, 4, 20])
 def test_pseudo_inverses_by_eigenvalues(rows: int, dtype: str) -> None:
@@ -466,6 +492,7 @@ IN_BATCHES = {
         f"lstsq by {driver}": (partial(torch.linalg.lstsq, driver=driver), "ab")
         for driver in ("gels", "gelsy", "gelsd", "gelss")
     },
+    "matrix_exp": (lambda a: torch.linalg.matrix_exp(a * 0.02), "a"),
     "pinv": (torch.linalg.pinv, "a"),
     "pinv hermitian": (lambda a: torch.linalg.pinv(a, hermitian=True), "a"),
 }
@@ -484,11 +511,12 @@ def test_no_batch_of_small_matrices_is_a_loop_in_python(
     wanted = results(function(*[each[:4] for each in given]))
 
     def no_routine(*args: Any) -> Any:
-        raise AssertionError(f"{args[0]} is called matrix by matrix")
+        raise AssertionError(f"{name} is called matrix by matrix")
 
     for module in (factorisations, symmetric_factors.lapack, solvers, spectra, least_squares):
         monkeypatch.setattr(module, "routine", no_routine)
     monkeypatch.setattr(least_squares, "numpy_threads", no_routine)
+    monkeypatch.setattr(matrix_exp, "scipy_linalg", no_routine)
     for several in (given, [each.reshape(2, -1, *each.shape[1:]) for each in given]):
         found = results(function(*several))
         for whole, part in zip(found, wanted, strict=True):

@@ -40,6 +40,7 @@ SIGNATURES = {
     "gelsd": "wnnnnnnnnrnnnn",
     "gelss": "wnnnnnnnnrnnn",
     "gelsy": "wnnnnnnnnrnnn",
+    "gemm": "wwwnnnrnnnnrnn",
     "trsm": "wwwwwnnnnnnn",
 }
 """What the C interfaces take: words (layout, letters), whole numbers or addresses, and reals."""
@@ -48,12 +49,13 @@ OF_COMPLEX = {
     "gelsd": "wnnnnnnnnrnnnnn",
     "gelss": "wnnnnnnnnrnnnn",
     "gelsy": "wnnnnnnnnrnnnn",
+    "gemm": "wwwnnnnnnnnnnn",
     "gesdd": "wwnnnnnnnnnnnnn",
     "syevd": "wwwnnnnnnnnnn",
 }
-"""The same where complex matrices take an array of real numbers, too."""
+"""The same for complex matrices, with an array of real numbers, or with addresses of factors."""
 
-OF_BLAS = ("trsm",)
+OF_BLAS = ("gemm", "trsm")
 
 WORDS = """\
 COLUMNS, UPPER, LOWER = np.int32(102), np.int32(ord("U")), np.int32(ord("L"))

@@ -17,7 +17,6 @@ from torchgen_out._runtime.kernels.cpu.linalg.lapack import (
     put,
     routine,
     rows_of,
-    scipy_linalg,
     stack,
     workspace,
 )
@@ -108,9 +107,3 @@ def linalg_eig(eigenvalues: Array, eigenvectors: Array | None, self: Array) -> N
 def _number(i: int, array: Array) -> int | None:
     """Which matrix of a batch, for a message; None if there is only one."""
     return i if array.ndim > 2 else None
-
-
-def linalg_matrix_exp(out: Array, self: Array) -> None:
-    """Write the exponentials of matrices."""
-    if out.size:
-        out[...] = scipy_linalg().expm(self)
