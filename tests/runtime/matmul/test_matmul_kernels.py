@@ -21,6 +21,10 @@ SIZES = [
     (25, 70, 300),
     (300, 40, 3),
     (47, 130, 600),
+    (29, 2, 5),
+    (26, 3, 300),
+    (25, 8, 4),
+    (12, 16, 9),
     (4, 5, 0),
     (0, 5, 3),
     (5, 0, 3),
@@ -131,18 +135,41 @@ def test_operators_use_them(dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None
     assert len(planned) == len(results)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("columns", [1, 2, 3, 4, 8, 16])
+@pytest.mark.parametrize("rows", [1, 255, 301])
+def test_many_rows_and_few_columns(rows: int, columns: int, dtype: Any) -> None:
+    rng = np.random.default_rng(rows)
+    for features in (1, 5, 300):
+        wide = torch.tensor(rng.standard_normal((2, rows, 2 * features)), dtype=dtype)
+        weight = torch.tensor(rng.standard_normal((columns, features)), dtype=dtype)
+        bias = torch.tensor(rng.standard_normal(columns), dtype=dtype)
+        for given in (wide[0, :, ::2], wide[1, :, features:], wide[:, :, :features].contiguous()):
+            wanted = given.double().numpy() @ weight.double().numpy().T
+            found = {
+                "mm": torch.matmul(given, weight.t()),
+                "linear": F.linear(given, weight),
+                "biased": F.linear(given, weight, bias) - bias,
+            }
+            for name, each in found.items():
+                tolerance = {"rtol": 1e-4, "atol": 1e-3, "err_msg": name}
+                np.testing.assert_allclose(each.numpy(), wanted, **tolerance)
+
+
 def test_small_products_and_single_columns_are_left_to_blas() -> None:
     float32 = np.dtype("float32")
     assert tiled_products.suits(float32, 128, 128, 128, False)
     assert tiled_products.suits(float32, 64, 64, 64, True)
     assert tiled_products.suits(float32, 8, 512, 512, True)
     assert tiled_products.suits(float32, 1024, 10, 128, False)
+    assert tiled_products.suits(float32, 300, 2, 4, False)
     for m, n, k, is_turned in (
         (64, 64, 64, False),
         (8, 512, 512, False),
         (7, 512, 512, True),
         (9, 64, 256, True),
         (512, 1, 512, True),
+        (200, 2, 4, False),
     ):
         assert not tiled_products.suits(float32, m, n, k, is_turned)
     assert not tiled_products.suits(np.dtype("complex64"), 128, 128, 128, False)

@@ -64,6 +64,10 @@ def plan_linear(
     has_bias = bias is not None
     if has_bias and (bias.sizes != weight.sizes[:1] or bias.strides != (1,)):
         return None
+    if columns[0][1] == 1:
+        vector = _vector_numbers(rows, columns)
+        if vector is not None:
+            return _plan_biased(out, vector) if has_bias else _plan_vector(out, vector)
     own = _own_plan(out.dtype, 1, rows, 0, columns, 0, Layout(0, 1) if has_bias else None)
     if own is not None:
         return own
@@ -74,6 +78,21 @@ def plan_linear(
         text = shared.AFFINE
         return shared.plan_products("affine_rows", text, out.dtype, 3, numbers)
     return _plan_products(out.dtype, numbers)
+
+
+def _plan_biased(out: TensorSpec, numbers: Any) -> LaunchPlan | None:
+    """Plan a column to which one number is added, the last of the operands."""
+    own = np.concatenate([numbers, np.zeros(1, np.int64), np.ones(2).view(np.int64)])
+    plan = shared.plan_added_vector(out.dtype, own, prod(out.sizes), prod(numbers[:2]))
+    if plan is None:
+        return None
+
+    def run(
+        flat: Any, a: Any, b: Any, bias: Any, at_a: int, at_b: int, at: int, numbers: Any
+    ) -> None:
+        plan.run(flat, bias, a, b, at, at_a, at_b, numbers)
+
+    return LaunchPlan(run, plan.params)
 
 
 def plan_addmm(

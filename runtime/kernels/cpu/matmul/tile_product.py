@@ -22,19 +22,19 @@ GROUP = 3  # rows that are found from one address: at its distances 0, 1 and 2
 
 
 @cache
-def product_tile(dtype: Any, is_narrow: bool = False) -> Tile:
+def product_tile(dtype: Any, narrow: int = 0) -> Tile:
     """The tile for products of matrices of one element type: all registers but four hold sums.
 
-    is_narrow: one vector wide, for few columns.
+    narrow: the lanes of a tile one vector wide, for few columns.
     """
     nbytes, count = register_tile.registers()
     lanes = nbytes // np.dtype(dtype).itemsize
-    return Tile(12, 1, lanes) if is_narrow else Tile(12 if count == 32 else 6, 2, lanes)
+    return Tile(12, 1, narrow) if narrow else Tile(12 if count == 32 else 6, 2, lanes)
 
 
-def product_text(dtype: Any, is_narrow: bool = False) -> str:
+def product_text(dtype: Any, narrow: int = 0) -> str:
     """The part of a kernel's text that defines products of matrices of one element type."""
-    tile = product_tile(dtype, is_narrow)
+    tile = product_tile(dtype, narrow)
     parts = [
         register_tile.tile_text(dtype, tile),
         f"GROUP, REST, SIZE = {GROUP}, {tile.rows // 3}, {np.dtype(dtype).itemsize}\n"

@@ -22,6 +22,7 @@ WIDE = 128  # columns that repay a copy of rows which lie across
 FEW_ROWS = 24  # a panel that meets no more rows is not copied, if it lies densely
 SMALLEST, SMALLEST_TURNED, LARGEST = 1 << 20, 1 << 17, 1 << 27  # products of elements
 FEWEST, FEWEST_TURNED = 16, 8  # rows: of fewer, OpenBLAS copies nothing either
+FEWEST_OF_ONE = 256  # rows of up to a vector: 20,000 of 4 by (4, 4) take 23 us, not 52
 PRODUCTS_PER_ELEMENT = 16  # products that take as long as an element of element-wise work
 MOST_NARROW = 3  # panels one vector wide
 FILLED, FILLED_OF_FEW = 3 / 4, 7 / 16  # how much of the panels; of few columns OpenBLAS slows down
@@ -35,8 +36,11 @@ def suits(dtype: Any, m: int, n: int, k: int, is_turned: bool) -> bool:
     """
     if dtype.name not in ("float32", "float64") or m < (FEWEST_TURNED if is_turned else FEWEST):
         return False
-    tile = product_tile(dtype, is_narrow(dtype, n))
-    are_few = n <= MOST_NARROW * product_tile(dtype, True).width
+    lanes = product_tile(dtype).lanes
+    if 1 < n <= lanes // 2 or n == lanes:
+        return m >= FEWEST_OF_ONE and m * n * k <= LARGEST
+    tile = product_tile(dtype, narrow_lanes(dtype, n))
+    are_few = n <= MOST_NARROW * lanes
     is_filled = n >= (FILLED_OF_FEW if are_few else FILLED) * tile.panels(n) * tile.width
     smallest = SMALLEST_TURNED if is_turned and n > tile.lanes else SMALLEST
     if m < FEWEST:  # rows of 512 by (512, 512): 8 take 81 us, by OpenBLAS 166
@@ -45,11 +49,15 @@ def suits(dtype: Any, m: int, n: int, k: int, is_turned: bool) -> bool:
 
 
 @cache
-def is_narrow(dtype: Any, n: int) -> bool:
-    """Whether tiles one vector wide hold fewer columns besides the n of a product."""
-    wide, narrow = product_tile(dtype), product_tile(dtype, True)
-    padded = narrow.panels(n) * narrow.width
-    return n <= MOST_NARROW * narrow.width and padded < wide.panels(n) * wide.width
+def narrow_lanes(dtype: Any, n: int) -> int:
+    """The lanes of tiles one vector wide, where these hold fewer columns besides the n of a
+    product; 0 where they do not. Few columns have part of a vector for their own."""
+    wide = product_tile(dtype)
+    if n <= wide.lanes // 2:
+        return max(2, 1 << (n - 1).bit_length())
+    narrow = product_tile(dtype, wide.lanes)
+    is_less = narrow.panels(n) * narrow.width < wide.panels(n) * wide.width
+    return wide.lanes if n <= MOST_NARROW * narrow.width and is_less else 0
 
 
 class Layout(NamedTuple):
@@ -82,7 +90,7 @@ class Task(NamedTuple):
 
     def units(self, dtype: Any) -> int:
         """The panels, or the tiles of rows of all matrices, that threads share."""
-        tile = product_tile(dtype, is_narrow(dtype, self.sizes[1]))
+        tile = product_tile(dtype, narrow_lanes(dtype, self.sizes[1]))
         if self.is_wide:
             return tile.panels(self.sizes[1])
         return self.batch * -(-self.sizes[0] // tile.rows)
@@ -302,16 +310,16 @@ _KERNELS: dict[str, tuple[Any, str]] = {
 
 def _entry(dtype: Any, n: int) -> Any:
     """The compiled `multiply_matrices` for products of n columns."""
-    return _compiled(dtype, "multiply_matrices", is_narrow(dtype, n))
+    return _compiled(dtype, "multiply_matrices", narrow_lanes(dtype, n))
 
 
 @cache
-def _compiled(dtype: Any, name: str, narrowly: bool = False) -> Any:
+def _compiled(dtype: Any, name: str, narrow: int = 0) -> Any:
     """A compiled kernel for one element type; the text is that of all, which share their parts."""
-    title = f"{'Narrow products' if narrowly else 'Products'} of matrices: {dtype.name}."
+    title = f"{'Narrow products' if narrow else 'Products'} of matrices: {dtype.name}."
     parts = [
         build.HEADER.format(title=title),
-        product_text(dtype, narrowly),
+        product_text(dtype, narrow),
         f"BLOCK_ROWS, FEW_ROWS, WIDE = {BLOCK_ROWS}, {FEW_ROWS}, {WIDE}\n",
         "@intrinsic\n" + build.plain_source(copy_column),
         *("@outer\n" + build.plain_source(f) for f in (pack_rows, multiply_block)),
