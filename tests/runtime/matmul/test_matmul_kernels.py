@@ -156,6 +156,56 @@ def test_many_rows_and_few_columns(rows: int, columns: int, dtype: Any) -> None:
                 np.testing.assert_allclose(each.numpy(), wanted, **tolerance)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("turned", [(False, False), (True, False), (False, True), (True, True)])
+@pytest.mark.parametrize(
+    "sizes", [(1, 1, 1), (2, 3, 4), (4, 4, 1), (1, 4, 4), (7, 5, 6), (8, 8, 8), (12, 11, 10)]
+)
+def test_batches_of_small_matrices(
+    sizes: tuple[int, int, int], turned: tuple[bool, bool], dtype: str
+) -> None:
+    m, n, k = sizes
+    rng = np.random.default_rng(0)
+
+    def draw(rows: int, columns: int, is_turned: bool, count: int) -> Any:
+        shape = (count, columns, rows) if is_turned else (count, rows, columns)
+        values = rng.standard_normal(shape) + 1j * rng.standard_normal(shape)
+        found = (values if dtype.startswith("complex") else values.real).astype(dtype)
+        return torch.from_numpy(found).mT if is_turned else torch.from_numpy(found)
+
+    tolerance = {"rtol": 1e-4, "atol": 1e-4}
+    for count in (1, 15, 40):
+        a, b = draw(m, k, turned[0], count), draw(k, n, turned[1], count)
+        np.testing.assert_allclose(torch.bmm(a, b).numpy(), a.numpy() @ b.numpy(), **tolerance)
+        alone = a[:1].expand(count, m, k)
+        wanted = a[:1].numpy() @ b.numpy()
+        np.testing.assert_allclose(torch.bmm(alone, b).numpy(), wanted, **tolerance)
+        before = draw(m, n, False, 1)[0]
+        found = torch.baddbmm(before, a, b, beta=0.5, alpha=2)
+        wanted = 0.5 * before.numpy() + 2 * (a.numpy() @ b.numpy())
+        np.testing.assert_allclose(found.numpy(), wanted, **tolerance)
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("sizes", [(3, 4, 5), (1, 6, 7), (40, 1, 9), (33, 65, 70)])
+def test_complex_products(sizes: tuple[int, int, int], dtype: str) -> None:
+    m, n, k = sizes
+    rng = np.random.default_rng(0)
+    a, b, c = (
+        torch.from_numpy((rng.standard_normal(s) + 1j * rng.standard_normal(s)).astype(dtype))
+        for s in ((m, k), (k, n), (n,))
+    )
+    product = a.numpy() @ b.numpy()
+    for found, wanted in (
+        (a @ b, product),
+        (b.mH @ a.mH, product.conj().T),
+        (F.linear(a, b.mT.contiguous(), c), product + c.numpy()),
+        (torch.addmm(c, a, b, beta=2, alpha=0.5), 2 * c.numpy() + 0.5 * product),
+        (torch.addmm(c, a, b, beta=1j, alpha=1 + 2j), 1j * c.numpy() + (1 + 2j) * product),
+    ):
+        np.testing.assert_allclose(found.numpy(), wanted, rtol=1e-3, atol=1e-3)
+
+
 def test_small_products_and_single_columns_are_left_to_blas() -> None:
     float32 = np.dtype("float32")
     assert tiled_products.suits(float32, 128, 128, 128, False)
@@ -163,6 +213,7 @@ def test_small_products_and_single_columns_are_left_to_blas() -> None:
     assert tiled_products.suits(float32, 8, 512, 512, True)
     assert tiled_products.suits(float32, 1024, 10, 128, False)
     assert tiled_products.suits(float32, 300, 2, 4, False)
+    assert tiled_products.suits(float32, 4, 2, 5000, False)
     for m, n, k, is_turned in (
         (64, 64, 64, False),
         (8, 512, 512, False),
@@ -170,6 +221,7 @@ def test_small_products_and_single_columns_are_left_to_blas() -> None:
         (9, 64, 256, True),
         (512, 1, 512, True),
         (200, 2, 4, False),
+        (3, 2, 5000, False),
     ):
         assert not tiled_products.suits(float32, m, n, k, is_turned)
     assert not tiled_products.suits(np.dtype("complex64"), 128, 128, 128, False)

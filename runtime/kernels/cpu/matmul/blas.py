@@ -28,6 +28,27 @@ gemm = types.ExternalFunction("{symbol}", GEMM)
 ROW_MAJOR, PLAIN, TRANSPOSED = 101, 111, 112
 """
 
+COMPLEX_GEMM = '''\
+from numba import types
+
+T, N = np.{type}, types.int64
+GEMM = types.void(types.int32, types.int32, types.int32, N, N, N, N, N, N, N, N, N, N, N)
+gemm_by_address = types.ExternalFunction("{symbol}", GEMM)
+ROW_MAJOR, PLAIN, TRANSPOSED = 101, 111, 112
+
+
+@inner
+def gemm(order, flag_a, flag_b, m, n, k, alpha, a, ld_a, b, ld_b, beta, c, ld_c):
+    """BLAS takes complex factors by their addresses."""
+    factors = np.empty(2, T)
+    factors[0], factors[1] = alpha, beta
+    one = factors.ctypes.data
+    other = one + factors.itemsize
+    gemm_by_address(order, flag_a, flag_b, m, n, k, one, a, ld_a, b, ld_b, other, c, ld_c)
+'''
+
+COMPLEX_LETTERS = {"complex64": "c", "complex128": "z"}
+
 GEMV = """\
 from numba import types
 
@@ -206,6 +227,15 @@ def compiled(name: str, text: str, dtype: Any) -> Any:
 def gemm_text(dtype: Any) -> str | None:
     """The declaration of the product of one dtype; None if BLAS has none, or is not found."""
     return _declaration(GEMM, "gemm", dtype)
+
+
+def product_text(dtype: Any) -> str | None:
+    """The same, also of complex numbers: those of real ones are among them."""
+    letter = COMPLEX_LETTERS.get(dtype.name)
+    if letter is None:
+        return gemm_text(dtype)
+    symbol = openblas.find_symbol(f"cblas_{letter}gemm")
+    return None if symbol is None else COMPLEX_GEMM.format(type=dtype.name, symbol=symbol)
 
 
 def gemv_text(dtype: Any) -> str | None:

@@ -1,8 +1,7 @@
 """Planned products of matrices: shapes, flags and leading dimensions found once per geometry.
 
 Products of middle size are our own, the others are OpenBLAS's. What BLAS cannot read without a
-copy, empty matrices, and dtypes other than float32 and float64 get no plan: they are left to
-`runtime.kernels.cpu.matmul.blas`.
+copy, empty matrices, and integers get no plan: they are left to `runtime.kernels.cpu.matmul.blas`.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from torchgen_out._runtime.kernels.cpu.matmul import shared, tiled
+from torchgen_out._runtime.kernels.cpu.matmul import shared, small_batches, tiled
 from torchgen_out._runtime.kernels.cpu.matmul.tiled import Layout
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
@@ -28,12 +27,17 @@ def plan_product(out: TensorSpec, a: TensorSpec, b: TensorSpec) -> LaunchPlan | 
     (_, sizes_a, strides_a), (_, sizes_b, strides_b) = a, b
     batch, step_a, step_b = 1, 0, 0
     if len(sizes_a) == 2 and 1 in (sizes_a[0], sizes_b[1]):
-        numbers = _vector_numbers((sizes_a, strides_a), (sizes_b, strides_b))
-        if numbers is not None:
-            return _plan_vector(out, numbers)
+        vector = _plan_vector(out, _vector_numbers((sizes_a, strides_a), (sizes_b, strides_b)))
+        if vector is not None:
+            return vector
+    rows, columns = (sizes_a[-2:], strides_a[-2:]), (sizes_b[-2:], strides_b[-2:])
     if len(sizes_a) == 3:
         batch, step_a, step_b = sizes_a[0], strides_a[0], strides_b[0]
-    rows, columns = (sizes_a[-2:], strides_a[-2:]), (sizes_b[-2:], strides_b[-2:])
+        steps = (*strides_a[1:], step_a), (*strides_b[1:], step_b)
+        sizes = *sizes_a[1:], sizes_b[2]
+        small = small_batches.plan_batch(out.dtype, batch, sizes, *steps, _leading(rows))
+        if small is not None:
+            return small
     own = _own_plan(out.dtype, batch, rows, step_a, columns, step_b)
     if own is not None:
         return own
@@ -43,8 +47,7 @@ def plan_product(out: TensorSpec, a: TensorSpec, b: TensorSpec) -> LaunchPlan | 
 
 def plan_mv(out: TensorSpec, matrix: TensorSpec, vector: TensorSpec) -> LaunchPlan | None:
     """LaunchPlan (m, k) @ (k)."""
-    numbers = vector_numbers(matrix, vector)
-    return None if numbers is None else _plan_vector(out, numbers)
+    return _plan_vector(out, vector_numbers(matrix, vector))
 
 
 def vector_numbers(matrix: TensorSpec, vector: TensorSpec) -> Any:
@@ -65,9 +68,10 @@ def plan_linear(
     if has_bias and (bias.sizes != weight.sizes[:1] or bias.strides != (1,)):
         return None
     if columns[0][1] == 1:
-        vector = _vector_numbers(rows, columns)
+        numbers = _vector_numbers(rows, columns)
+        vector = _plan_biased(out, numbers) if has_bias else _plan_vector(out, numbers)
         if vector is not None:
-            return _plan_biased(out, vector) if has_bias else _plan_vector(out, vector)
+            return vector
     own = _own_plan(out.dtype, 1, rows, 0, columns, 0, Layout(0, 1) if has_bias else None)
     if own is not None:
         return own
@@ -82,6 +86,8 @@ def plan_linear(
 
 def _plan_biased(out: TensorSpec, numbers: Any) -> LaunchPlan | None:
     """Plan a column to which one number is added, the last of the operands."""
+    if numbers is None:
+        return None
     own = np.concatenate([numbers, np.zeros(1, np.int64), np.ones(2).view(np.int64)])
     plan = shared.plan_added_vector(out.dtype, own, prod(out.sizes), prod(numbers[:2]))
     if plan is None:
@@ -213,4 +219,6 @@ def _plan_products(dtype: Any, numbers: Any) -> LaunchPlan | None:
 
 
 def _plan_vector(out: TensorSpec, numbers: Any) -> LaunchPlan | None:
+    if numbers is None:
+        return None
     return shared.plan_vector(out.dtype, numbers, prod(out.sizes), prod(numbers[:2]))

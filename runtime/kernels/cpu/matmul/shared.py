@@ -256,23 +256,23 @@ def plan_products(
     how, units = way_to_share(batch, m, n, has_one_result)
     work = batch * m * n * k // PRODUCTS_PER_ELEMENT
     own = np.concatenate([numbers[:10], np.array([how], NUMBERS), numbers[10:]])
-    texts = blas.alone_text(blas.gemm_text(dtype)), PIECE, MULTIPLY, text
-    return _plan(name, texts, dtype, operands, own, units, work)
+    texts = blas.alone_text(blas.product_text(dtype)), PIECE, MULTIPLY, text
+    return plan_parts(name, texts, dtype, operands, own, units, work)
 
 
 def plan_vector(dtype: Any, numbers: Array, count: int, work: int) -> LaunchPlan | None:
     """Plan the product of a matrix and a vector, which has `count` results."""
     texts = blas.alone_text(blas.gemv_text(dtype)), PIECE, VECTOR
-    return _plan("vector", texts, dtype, 2, numbers, -(-count // UNIT), work)
+    return plan_parts("vector", texts, dtype, 2, numbers, -(-count // UNIT), work)
 
 
 def plan_added_vector(dtype: Any, numbers: Array, count: int, work: int) -> LaunchPlan | None:
     """Plan such a product that is added to something: its numbers, the step of that, factors."""
     texts = blas.alone_text(blas.gemv_text(dtype)), PIECE, ADDED_VECTOR
-    return _plan("added_vector", texts, dtype, 3, numbers, -(-count // UNIT), work)
+    return plan_parts("added_vector", texts, dtype, 3, numbers, -(-count // UNIT), work)
 
 
-def _plan(
+def plan_parts(
     name: str,
     texts: Sequence[str | None],
     dtype: Any,
@@ -281,7 +281,10 @@ def _plan(
     units: int,
     work: int,
 ) -> LaunchPlan | None:
-    """Small products are one call of the kernel `kernel`, the others calls of its `part`."""
+    """Plan a kernel of some texts; the first is a declaration of BLAS's, None without BLAS.
+
+    Small products are one call of the kernel `kernel`, the others calls of its `part`.
+    """
     declaration, *own = texts
     if declaration is None:
         return None

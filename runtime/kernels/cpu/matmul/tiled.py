@@ -22,6 +22,7 @@ WIDE = 128  # columns that repay a copy of rows which lie across
 FEW_ROWS = 24  # a panel that meets no more rows is not copied, if it lies densely
 SMALLEST, SMALLEST_TURNED, LARGEST = 1 << 20, 1 << 17, 1 << 27  # products of elements
 FEWEST, FEWEST_TURNED = 16, 8  # rows: of fewer, OpenBLAS copies nothing either
+LONG_SUM, FEWEST_OF_SUMS = 1 << 12, 4  # 20,000 products for each of (8, 8): 43 us, not 78
 FEWEST_OF_ONE = 256  # rows of up to a vector: 20,000 of 4 by (4, 4) take 23 us, not 52
 PRODUCTS_PER_ELEMENT = 16  # products that take as long as an element of element-wise work
 MOST_NARROW = 3  # panels one vector wide
@@ -34,7 +35,11 @@ def suits(dtype: Any, m: int, n: int, k: int, is_turned: bool) -> bool:
 
     is_turned: whether the rows of the second operand are not contiguous: OpenBLAS takes longer.
     """
-    if dtype.name not in ("float32", "float64") or m < (FEWEST_TURNED if is_turned else FEWEST):
+    if dtype.name not in ("float32", "float64"):
+        return False
+    if k >= LONG_SUM and m >= FEWEST_OF_SUMS and n == narrow_lanes(dtype, n):
+        return m * n * k <= LARGEST
+    if m < (FEWEST_TURNED if is_turned else FEWEST):
         return False
     lanes = product_tile(dtype).lanes
     if 1 < n <= lanes // 2 or n == lanes:
