@@ -137,6 +137,11 @@ LONGEST_RUN = 1024
 """Elements of a run along a dim that is no longer innermost: two dims' worth stay in the cache."""
 
 
+SHORTEST_PART = 128
+LONGEST_WHOLE = 1 << 15
+"""Elements of a dim up to which it is one run if all of its equal parts are shorter than that."""
+
+
 def with_longer_runs(sizes: list[int], rows: list[list[int]]) -> tuple[list[int], list[list[int]]]:
     """The loop with a long dim, or a part of it, as the innermost instead of one of a few elements.
 
@@ -148,6 +153,8 @@ def with_longer_runs(sizes: list[int], rows: list[list[int]]) -> tuple[list[int]
         return sizes, rows
     dim = min(long, key=lambda each: sum(abs(row[each]) for row in rows))
     run = next(n for n in range(min(LONGEST_RUN, sizes[dim]), 0, -1) if sizes[dim] % n == 0)
+    if run < SHORTEST_PART and sizes[dim] <= LONGEST_WHOLE:
+        run = sizes[dim]
     if run < 2 * SMALLEST_TILE:
         return sizes, rows
     outer = [[row[each] * (run if each == dim else 1) for each in range(inner + 1)] for row in rows]

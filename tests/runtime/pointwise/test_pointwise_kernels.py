@@ -224,3 +224,15 @@ def test_functions_of_scipy_are_shared_by_threads(monkeypatch: pytest.MonkeyPatc
     assert pieces == [3, 3]
     for one, other in zip(whole, shared, strict=True):
         np.testing.assert_array_equal(one.numpy(), other.numpy())
+
+
+@pytest.mark.parametrize("count", [1024, 3 * 1009, 10007])
+def test_narrow_rows_are_walked_along_the_long_dim(count: int) -> None:
+    """Also where no equal parts of it are long; a short run takes as much as a long one."""
+    out, narrow = ((count, 4), (4, 1)), ((count, 4), (11, 2))
+    plan = plans.plan_pointwise((narrow,), out, in_runs=True)
+    assert plan.loop_sizes[-1] >= 1000
+    assert plan.loop_sizes.prod() == 4 * count
+    x = np.arange(count * 11, dtype=np.float32).reshape(count, 11)
+    found = -torch.from_numpy(x)[:, 3::2]
+    np.testing.assert_array_equal(found.numpy(), -x[:, 3::2])
