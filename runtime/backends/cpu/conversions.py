@@ -6,7 +6,7 @@ memory. A launch that takes tensors' memory as it is converts it on the way.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,14 +16,15 @@ from torchgen_out._runtime.core.dtype import dtype
 from torchgen_out._runtime.kernels.cpu import narrow_arrays
 from torchgen_out._runtime.kernels.cpu.copy.copy import cast_into
 from torchgen_out._runtime.kernels.cpu.copy.strided_copy import copy_elements
-from torchgen_out._runtime.kernels.cpu.planned import view_of
+from torchgen_out._runtime.kernels.cpu.planned import view_of, viewer
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
 
 class Operand(NamedTuple):
     """A tensor's memory, and as what the kernel takes it: `wanted`, contiguous if it is converted.
 
-    is_dense: whether it is converted in any case, for a kernel that walks no strides.
+    is_dense: whether it is converted in any case, for a kernel that walks no strides. keeps_order:
+    whether what is converted may lie in the memory's order of dims, which is no transposition.
     """
 
     own: dtype
@@ -31,6 +32,7 @@ class Operand(NamedTuple):
     sizes: tuple[int, ...]
     strides: tuple[int, ...]
     is_dense: bool = False
+    keeps_order: bool = False
 
     @property
     def is_converted(self) -> bool:
@@ -43,25 +45,38 @@ class Operand(NamedTuple):
         if not self.is_converted:
             return self.own_spec
         sizes = tuple(self.sizes)
-        return TensorSpec(self.wanted.numpy, sizes, shapes.contiguous_strides(sizes))
+        if self.keeps_order:
+            strides = shapes.dense_strides(sizes, self.strides)
+        else:
+            strides = shapes.contiguous_strides(sizes)
+        return TensorSpec(self.wanted.numpy, sizes, strides)
 
     @property
     def own_spec(self) -> TensorSpec:
         """The memory."""
         return TensorSpec(self.own.numpy, self.sizes, self.strides)
 
-    def loaded(self, flat: Any, at: int) -> Any:
-        """The elements for the kernel, flat and contiguous."""
-        view, own, wanted = view_of(flat, at, self.own_spec), self.own, self.wanted
-        if own is wanted:
-            return np.array(view, order="C").reshape(-1)
-        if own.opmath is not own:
-            view, own = narrow_arrays.widen(view, own), own.opmath
-        if own is wanted:
-            return view.reshape(-1)
-        cast = np.empty(view.shape, wanted.opmath.numpy)
-        cast_into(cast, view)
-        return (cast if wanted.opmath is wanted else narrow_arrays.narrow(cast, wanted)).reshape(-1)
+    @property
+    def memory(self) -> TensorSpec:
+        """The memory, its dims in the order in which the kernel sees them lie."""
+        if not self.keeps_order:
+            return self.own_spec
+        seen = self.spec.strides
+        order = sorted(range(len(seen)), key=lambda dim: -seen[dim])
+        sizes, strides = (tuple([own[dim] for dim in order]) for own in (self.sizes, self.strides))
+        return TensorSpec(self.own.numpy, sizes, strides)
+
+    def loader(self) -> Callable[[Any, int], Any]:
+        """load(flat, at): the elements for the kernel, flat and without gaps."""
+        view_at, own, wanted = viewer(self.memory), self.own, self.wanted
+
+        def load(flat: Any, at: int) -> Any:
+            view = view_at(flat, at)
+            if own is wanted:
+                return np.array(view, order="C").reshape(-1)
+            return _converted(view, own, wanted).reshape(-1)
+
+        return load
 
     def store(self, flat: Any, stage: Any) -> None:
         """Write what the kernel has computed to where the tensor's memory begins."""
@@ -74,25 +89,36 @@ class Operand(NamedTuple):
         copy_elements(target.transpose(order), values.transpose(order))
 
 
+def _converted(view: Any, own: dtype, wanted: dtype) -> Any:
+    """The elements of an array in another dtype, C-contiguous."""
+    if own.opmath is not own:
+        view, own = narrow_arrays.widen(view, own), own.opmath
+    if own is wanted:
+        return view
+    cast = np.empty(view.shape, wanted.opmath.numpy)
+    cast_into(cast, view)
+    return cast if wanted.opmath is wanted else narrow_arrays.narrow(cast, wanted)
+
+
 def with_conversions(
     plan: LaunchPlan, results: Sequence[Operand], operands: Sequence[Operand], is_given: bool
 ) -> LaunchPlan:
     """The plan over tensors' memory. is_given: whether the kernel may leave results in part."""
     count, first = len(operands), len(results)
-    outs = [(i, out) for i, out in enumerate(results) if out.is_converted]
-    loads = [(i, each) for i, each in enumerate(operands, first) if each.is_converted]
+    outs = [(i, out, out.loader()) for i, out in enumerate(results) if out.is_converted]
+    loads = [(i, each.loader()) for i, each in enumerate(operands, first) if each.is_converted]
     if not outs and not loads:
         return plan
 
     def run(*args: Any) -> Any:
         given = list(args)
-        for i, each in loads:
-            given[i], given[i + count] = each.loaded(args[i], args[i + count]), 0
-        for i, out in outs:
+        for i, load in loads:
+            given[i], given[i + count] = load(args[i], args[i + count]), 0
+        for i, out, load in outs:
             wanted = out.wanted.numpy
-            given[i] = out.loaded(args[i], 0) if is_given else np.empty(out.spec.numel, wanted)
+            given[i] = load(args[i], 0) if is_given else np.empty(out.spec.numel, wanted)
         found = plan.run(*given)
-        for i, out in outs:
+        for i, out, _ in outs:
             out.store(args[i], given[i])
         return found
 

@@ -28,7 +28,7 @@ from torchgen_out._runtime.backends.common.pointwise_calls import are_contiguous
 from torchgen_out._runtime.backends.common.roles import argument_roles
 from torchgen_out._runtime.backends.cpu import casting, pool
 from torchgen_out._runtime.backends.cpu.conversions import Operand, with_conversions
-from torchgen_out._runtime.backends.cpu.pointwise_kernels import memory_of
+from torchgen_out._runtime.backends.cpu.memory import memory_of
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import generator as generators
 from torchgen_out._runtime.core import overlap
@@ -207,8 +207,9 @@ class DispatchCall:
         wanted = self.wanted[len(written) :]
         pairs = list(zip(read, self.roles[len(written) :], strict=True))
         tensors = tensors_in([arg for arg, role in pairs if role in (Role.TENSOR, Role.TENSORS)])
+        keeps_order = self.kernel.any_strides
         operands = [
-            Operand(each.dtype, dtype, each._sizes, each._strides)
+            Operand(each.dtype, dtype, each._sizes, each._strides, keeps_order=keeps_order)
             for each, dtype in zip(tensors, wanted, strict=True)
         ]
         is_dense = are_contiguous(tensors_in(args))

@@ -1,10 +1,11 @@
-"""Host memory: new tensors, and results given by the caller."""
+"""Host memory: of tensors, of new ones, and of results given by the caller."""
 
 from __future__ import annotations
 
 import gc
 import sys
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.backends.cpu import pool
 from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import shared_memory
 from torchgen_out._runtime.core.dense import dense_layout
 from torchgen_out._runtime.core.storage import Storage
@@ -24,6 +26,32 @@ def empty(sizes: Sequence[int], dtype: dtypes.dtype) -> Tensor:
     buffer = pool.empty(layout.numel, dtype.numpy)
     key = dtype.index | layout.zero_dim
     return build(key, layout.sizes, layout.strides, 0, None, buffer)
+
+
+def memory_of(tensor: Tensor, is_dense: bool) -> tuple[Any, int]:
+    """An array that holds the tensor's elements, and where they begin.
+
+    is_dense: whether they lie densely in row-major order, which the tensor then remembers.
+    """
+    flat, start = tensor._flat, tensor._offset
+    if flat is not None:
+        return flat, 0
+    buffer = (tensor._storage if tensor._shared is None else tensor._shared).buffer
+    dtype = dtypes.BY_INDEX[tensor._key & keys.DTYPE_MASK].numpy
+    if buffer.dtype is not dtype:
+        buffer = buffer.view(dtype)
+    if not is_dense:
+        return buffer, start
+    count = prod(tensor._sizes)
+    flat = tensor._flat = buffer if buffer.size == count else buffer[start : start + count]
+    return flat, 0
+
+
+def typed_buffer(tensor: Tensor) -> Any:
+    """The storage's buffer seen as the tensor's dtype."""
+    buffer = (tensor._storage if tensor._shared is None else tensor._shared).buffer
+    dtype = dtypes.BY_INDEX[tensor._key & keys.DTYPE_MASK].numpy
+    return buffer if buffer.dtype is dtype else buffer.view(dtype)
 
 
 def grow(storage: Storage, count: int, dtype: dtypes.dtype) -> None:

@@ -16,12 +16,8 @@ from torchgen_out._runtime.backends.common.reduction_plan import (
     reduction_spec,
     reduction_types,
 )
-from torchgen_out._runtime.backends.cpu import casting, pool
-from torchgen_out._runtime.backends.cpu.pointwise_kernels import (
-    Run,
-    memory_of,
-    typed_buffer,
-)
+from torchgen_out._runtime.backends.cpu import pool
+from torchgen_out._runtime.backends.cpu.memory import memory_of, typed_buffer
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import shape as shapes
@@ -33,6 +29,8 @@ from torchgen_out._runtime.dispatch.launch_cache import LAUNCHES_KEPT
 from torchgen_out._runtime.dispatch.operator import OUT, Call, Reduction
 from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.cpu.aligned import empty_of
+from torchgen_out._runtime.kernels.cpu.copy.casting import find_copier
+from torchgen_out._runtime.kernels.cpu.loops.pointwise_launches import Run
 from torchgen_out._runtime.kernels.cpu.loops.reduction import (
     column_type,
     columns_kernel,
@@ -234,7 +232,7 @@ class Fold:
             sizes = tuple([x._sizes[dim] for dim in order])
             ordered = sizes, tuple([x._strides[dim] for dim in order])
             dense = sizes, shapes.contiguous_strides(sizes)
-            copier = casting.find_copier(x.dtype, x.dtype, ordered, dense)
+            copier = find_copier(x.dtype, x.dtype, ordered, dense)
             if len(self.copiers) < LAUNCHES_KEPT:
                 self.copiers[geometry] = copier
         if copier is None:

@@ -11,7 +11,7 @@ from typing import Any
 from torchgen_out._runtime.backends.common.pointwise_calls import are_contiguous
 from torchgen_out._runtime.backends.cpu import casting, pool
 from torchgen_out._runtime.backends.cpu.conversions import Operand
-from torchgen_out._runtime.backends.cpu.pointwise_kernels import memory_of
+from torchgen_out._runtime.backends.cpu.memory import memory_of
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import shape as shapes

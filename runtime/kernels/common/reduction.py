@@ -107,14 +107,15 @@ def over_dims(self: Any, dim: Any, **results: Any) -> dict[str, View | Order]:
     """An operand as [..., j, i] where j goes over all dims of `dim`, and results as [..., i].
 
     `dim`: a dim, a list of them, or all where there are none. Where neighbours of what stays lie
-    closer than those that are folded, i goes over these; else it has one element. Dims that no
-    one stride walks are copied to where it does.
+    closer than those that are folded, i goes over these; else it has one element. Those are walked
+    in the order of memory; where no one stride does, they are copied to where it does.
     """
     ndim = len(self.sizes)
     dims = (dim,) if isinstance(dim, int) else tuple(dim or range(ndim))
     folded = sorted({each % ndim for each in dims}) if ndim else []
     kept = [each for each in range(ndim) if each not in folded]
-    sizes, strides = _taken(self, folded)
+    lines = sorted(zip(*_taken(self, folded), strict=True), key=lambda line: -line[1])
+    sizes, strides = [size for size, _ in lines], [step for _, step in lines]
     step, count = _stride(sizes, strides), prod(sizes)
     if step is None:
         return {"self": Order((*kept, *folded))}

@@ -10,6 +10,7 @@ import pytest
 
 import torchgen_out as torch
 from tests.runtime.planned_ways import LAYOUTS, SHAPE, places_in, results, tied, without_plans
+from torchgen_out._runtime.kernels.cpu.loops.index_launches import Call
 
 
 def test_gather(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,3 +173,21 @@ def test_equal_tensors() -> None:
     assert torch.equal(torch.empty(0), torch.empty(0))
     assert torch.equal(torch.tensor(-0.0), torch.tensor(0.0))
     assert not torch.equal(torch.tensor([1.0, np.nan]), torch.tensor([1.0, np.nan]))
+
+
+@pytest.mark.parametrize("dims", [(0,), (2,), (0, 1, 2)])
+def test_copies_run_along_memory(dims: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The innermost loop goes along the result's neighbours, whatever the order of dims."""
+    runs: list[int] = []
+    loops = Call._loops
+
+    def seen(call: Call, launch: Any) -> Any:
+        found = loops(call, launch)
+        runs.append(found.runs[launch.writes[0]])
+        return found
+
+    monkeypatch.setattr(Call, "_loops", seen)
+    x = torch.arange(6 * 50 * 30).reshape(6, 50, 30).permute(2, 0, 1)
+    found = x.flip(dims)
+    assert runs == [1] and found.stride() == x.stride()
+    np.testing.assert_array_equal(found.numpy(), np.flip(x.numpy(), dims))

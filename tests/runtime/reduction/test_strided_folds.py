@@ -10,7 +10,13 @@ import pytest
 
 import torchgen_out as torch
 from torchgen_out._runtime.backends.common.reduction_plan import Strided, plan_strided
+from torchgen_out._runtime.backends.cpu.conversions import Operand
+from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.kernels import threads
+from torchgen_out._runtime.kernels.common.reduction import over_dims
+from torchgen_out._runtime.kernels.cpu.loops.index_launches import Call
+from torchgen_out._runtime.kernels.plan import TensorSpec
 
 DATA = np.random.default_rng(3).standard_normal((5, 4, 40, 72)).astype(np.float32)
 
@@ -94,3 +100,70 @@ def test_what_is_folded_where_it_lies() -> None:
     assert plan_strided(sizes, (4000, 100, 2), (2,)) is None
     assert plan_strided(sizes, strides, (0, 1, 2)) is None
     assert plan_strided(torch.Size((6, 30)), (0, 1), (1,)) == Strided(False, 6, 30, 0, 0)
+
+
+ROWS: dict[str, Callable[[torch.Tensor, int], Any]] = {
+    "softmax": lambda x, dim: x.softmax(dim),
+    "log_softmax": lambda x, dim: x.log_softmax(dim),
+    "softmax's gradient": lambda x, dim: ops._softmax_backward_data(x, x, dim, x.dtype),
+    "log_softmax's gradient": lambda x, dim: ops._log_softmax_backward_data(x, x, dim, x.dtype),
+    "logsumexp": lambda x, dim: x.logsumexp(dim),
+    "max": lambda x, dim: x.max(dim),
+    "argmin": lambda x, dim: x.argmin(dim),
+    "argmax of all": lambda x, dim: x.argmax(),
+    "var": lambda x, dim: x.var(dim),
+    "norm of all": lambda x, dim: torch.linalg.vector_norm(x),
+}
+"""What reads whole rows or columns by a formula whose loops are vectors where neighbours touch."""
+LAID_OUT: dict[str, Callable[[], torch.Tensor]] = {
+    "crosswise": lambda: torch.from_numpy(DATA.reshape(-1, 96)).t(),
+    "with gaps": lambda: torch.from_numpy(DATA.reshape(-1, 96))[:, ::2],
+    "turned": lambda: torch.from_numpy(DATA[0]).permute(2, 0, 1),
+    "repeated": lambda: torch.from_numpy(DATA[0, 0, 0]).reshape(72, 1).expand(72, 60),
+}
+LIGHT_COLUMNS = {("var", "with gaps", 0), ("softmax's gradient", "with gaps", 0)}
+"""Columns in the order of memory that hardly anything is computed of are read where they lie."""
+
+
+@pytest.mark.parametrize("layout", LAID_OUT)
+@pytest.mark.parametrize(
+    "name, dim", [(name, dim) for name in ROWS for dim in ([0] if "of all" in name else [0, -1])]
+)
+def test_loops_over_rows_meet_neighbours(
+    name: str, layout: str, dim: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A loop with another stride inside is no vector: rows that lie apart are copied first."""
+    inner: list[int] = []
+    step = Call.step
+
+    def seen(call: Call, *args: Any) -> Any:
+        read = [call.specs[each] for each in call.operands]
+        inner.extend(each.strides[-1] for each in read if each.sizes[-1] > 1)
+        return step(call, *args)
+
+    monkeypatch.setattr(Call, "step", seen)
+    x = LAID_OUT[layout]()
+    found, expected = ROWS[name](x, dim), ROWS[name](x.contiguous(), dim)
+    assert inner
+    assert set(inner) == {1} or (name, layout, dim) in LIGHT_COLUMNS
+    several = [each if isinstance(each, tuple) else (each,) for each in (found, expected)]
+    for one, other in zip(*several, strict=True):
+        np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-5, atol=1e-6)
+
+
+def test_dims_are_folded_in_the_order_of_memory() -> None:
+    float32 = np.dtype(np.float32)
+    out, x = TensorSpec(float32, (), ()), TensorSpec(float32, (30, 20, 10), (1, 300, 30))
+    assert over_dims(x, None, out=out)["self"][:2] == ((6000, 1), (1, 1))
+
+
+def test_conversions_turn_nothing() -> None:
+    """What is read as float32 lies as the 16-bit memory does, where kernels take that."""
+    x = torch.from_numpy(DATA[0]).bfloat16().permute(2, 0, 1)[:, 1:]
+    own = dtypes.bfloat16, dtypes.float32, tuple(x.shape), x.stride()
+    operand = Operand(*own, keeps_order=True)
+    assert operand.spec.strides == (1, 2880, 72)
+    flat = operand.loader()(x._flat if x._flat is not None else x._base._flat, x._offset)
+    found = np.lib.stride_tricks.as_strided(flat, x.shape, [4 * n for n in operand.spec.strides])
+    np.testing.assert_array_equal(found, x.float().numpy())
+    assert Operand(*own).spec.is_contiguous

@@ -21,7 +21,7 @@ from torchgen_out._runtime.kernels.common.index import (
 from torchgen_out._runtime.kernels.cpu.loop_plans import do_nothing, refusing
 from torchgen_out._runtime.kernels.cpu.loops.contraction import plan_contraction
 from torchgen_out._runtime.kernels.cpu.loops.index_text import MOST_SPELLED, launch_text
-from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec, collapse
+from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec, collapse, order_dims
 
 Array = Any
 INT64 = np.dtype(np.int64)
@@ -216,7 +216,10 @@ class Call(NamedTuple):
         """The loops over `...`, as few as will do."""
         names = [name for name in launch.arrays if self.forms[name].has_batch]
         rows = [_batch_strides(self.specs[each], self.forms[each], self.batch) for each in names]
-        sizes, strides = collapse(self.batch, rows, list(range(len(self.batch))))
+        order = list(range(len(self.batch)))
+        if launch.runs_batch:
+            order = order_dims(self.batch, [self._steps(name) for name in launch.writes])
+        sizes, strides = collapse(self.batch, rows, order)
         if not self.batch or not names or sizes == [1]:
             sizes, strides = [], [[] for _ in rows]
         run_size, runs = 1, dict.fromkeys(names, 0)
@@ -225,6 +228,10 @@ class Call(NamedTuple):
             runs = {name: row[-1] for name, row in zip(names, strides, strict=True)}
             strides = [row[:-1] for row in strides]
         return _Loops(sizes, dict(zip(names, strides, strict=True)), run_size, runs)
+
+    def _steps(self, name: str) -> tuple[int, ...]:
+        """How far apart a tensor's elements are along the dims of `...`, in either direction."""
+        return tuple(map(abs, _batch_strides(self.specs[name], self.forms[name], self.batch)))
 
     def _amounts(self, launch: Launch, run_size: int) -> tuple[int, int]:
         """How many items there are, before any is cut into tiles, and what all of them take."""

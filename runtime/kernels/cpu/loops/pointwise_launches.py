@@ -1,19 +1,15 @@
-"""The loops of one pointwise operator for one signature, and running them over tensors."""
+"""The loops of one pointwise formula for known dtypes, and running them over flat memory."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache, partial
 from itertools import pairwise
-from math import prod
 from operator import add
 from typing import Any
 
 import numpy as np
 
-from torchgen_out._runtime.core import dtype as dtypes
-from torchgen_out._runtime.core import key as keys
-from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch.launch_cache import LAUNCHES_KEPT
 from torchgen_out._runtime.kernels import plan as plans
 from torchgen_out._runtime.kernels import threads
@@ -171,29 +167,3 @@ def split_loop(
         runs = plan.runs // size * (stop - start) if is_outer else plan.runs
         split.append((own, runs, tuple([start * step for step in steps])))
     return split
-
-
-def memory_of(tensor: Tensor, is_dense: bool) -> tuple[Any, int]:
-    """An array that holds the tensor's elements, and where they begin.
-
-    is_dense: whether they lie densely in row-major order, which the tensor then remembers.
-    """
-    flat, start = tensor._flat, tensor._offset
-    if flat is not None:
-        return flat, 0
-    buffer = (tensor._storage if tensor._shared is None else tensor._shared).buffer
-    dtype = dtypes.BY_INDEX[tensor._key & keys.DTYPE_MASK].numpy
-    if buffer.dtype is not dtype:
-        buffer = buffer.view(dtype)
-    if not is_dense:
-        return buffer, start
-    count = prod(tensor._sizes)
-    flat = tensor._flat = buffer if buffer.size == count else buffer[start : start + count]
-    return flat, 0
-
-
-def typed_buffer(tensor: Tensor) -> Any:
-    """The storage's buffer seen as the tensor's dtype."""
-    buffer = (tensor._storage if tensor._shared is None else tensor._shared).buffer
-    dtype = dtypes.BY_INDEX[tensor._key & keys.DTYPE_MASK].numpy
-    return buffer if buffer.dtype is dtype else buffer.view(dtype)
