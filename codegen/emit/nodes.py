@@ -29,6 +29,8 @@ class FusedItem:
     inputs: str
     cases: tuple[tuple[str, str], ...]
     """(flags of the inputs, kernel)."""
+    second: str
+    """What its gradients pass through under create_graph; empty for nothing."""
     is_fused: bool = True
 
 
@@ -74,6 +76,8 @@ class Item:
     """What is None where no step computes it."""
     steps: tuple[Block, ...]
     returns: str
+    second: str
+    """What it returns under create_graph, if that is something else."""
     release: tuple[str, ...]
     recorder: Recorder
     is_fused: bool = False
@@ -131,6 +135,7 @@ def _fused_item(plan: NodePlan) -> FusedItem:
         arguments=translate.names_tuple(a.name for a in plan.operator.arguments),
         inputs=translate.names_tuple(a.name for a in plan.inputs),
         cases=tuple((translate.literal(c.flags(plan.inputs)), c.name) for c in plan.cases),
+        second=_second(plan.derivative),
     )
 
 
@@ -141,6 +146,7 @@ def _item(plan: NodePlan, homes: Mapping[str, str]) -> Item:
     conditional = [step for step in plan.steps if step.is_conditional]
     reads_mask = any(step.reads_mask for step in plan.steps)
     local = translate.locals_of(plan.operator)
+    second = _second(plan.derivative)
     return Item(
         node=plan.derivative.node,
         base="MultiOutputNode" if plan.form.has_several_outputs else "Node",
@@ -153,7 +159,8 @@ def _item(plan: NodePlan, homes: Mapping[str, str]) -> Item:
         mask="tuple(edge is not None for edge in edges)" if reads_mask else "",
         initial=tuple(f"grad_{name}" for step in conditional for name in step.inputs),
         steps=tuple(_apply_blocks(plan, homes, local)),
-        returns=_returns(plan),
+        returns=(returns := _returns(plan)),
+        second=f"{second}(node, {_in_brackets(returns)})" if second else "",
         release=tuple(f"node.{saved_values.slot(s)}" for s in plan.saved if s.keep.is_tensor),
         recorder=_recorder(plan, local),
     )
@@ -212,6 +219,15 @@ def _returns(plan: NodePlan) -> str:
     if len(parts) == 1:
         return f"({parts[0]},)"
     return f"({', '.join(parts)})" if len(parts) > 5 else ", ".join(parts)
+
+
+def _second(derivative: Derivative) -> str:
+    which = derivative.second_gradients
+    return "" if which is None else f"second_gradients.{which.value}"
+
+
+def _in_brackets(returns: str) -> str:
+    return returns if returns.endswith(")") else f"({returns})"
 
 
 def _has_one_edge(plan: NodePlan) -> bool:

@@ -64,6 +64,13 @@ class Tangent:
     where: SourceLocation | None = field(default=None, compare=False, repr=False)
 
 
+class SecondGradients(enum.Enum):
+    """What a second backward finds of a gradient that is constant in an operand."""
+
+    ZERO = "zero"
+    NONE = "none"
+
+
 @dataclass(frozen=True, slots=True)
 class Derivative:
     """One entry of derivatives.yaml."""
@@ -78,6 +85,8 @@ class Derivative:
     """Per result; None means every result that may be."""
     sees_missing: bool = False
     """Whether `grads[i]` is None for a result that nobody used, and not zeros."""
+    second_gradients: SecondGradients | None = None
+    """Of gradients that do not follow from the operands; None if they are not recorded."""
     schema: Schema | None = None
     """The whole schema, where `name:` gives one; check/ compares it with the operator's."""
     where: SourceLocation = field(default=SourceLocation("", 0, 0), compare=False, repr=False)

@@ -8,7 +8,14 @@ from collections.abc import Mapping as MappingType
 from dataclasses import replace
 
 from ..errors import CodegenError, SourceLocation, did_you_mean
-from ..model.derivative import Derivative, Gradient, GradientKind, Tangent, TangentKind
+from ..model.derivative import (
+    Derivative,
+    Gradient,
+    GradientKind,
+    SecondGradients,
+    Tangent,
+    TangentKind,
+)
 from ..model.expression import Expression, SavedValue
 from ..model.operator import Operator
 from ..model.program import Program
@@ -80,6 +87,7 @@ class DerivativeReader:
             tangents=tangents,
             output_differentiability=self.flags(flags) if flags else None,
             sees_missing=self.sees_missing(node),
+            second_gradients=self.second_gradients(node),
             schema=self.schema(name),
             where=name.where,
             places=NodePlaces(node),
@@ -244,6 +252,18 @@ class DerivativeReader:
             message = f"'missing_gradients' can only be none, got '{scalar.text}'"
             self.report.add("E430", scalar.where, message, hint="leave it out to get zeros")
         return scalar is not None
+
+    def second_gradients(self, node: Mapping) -> SecondGradients | None:
+        """Read `second_gradients`: zero or none."""
+        scalar = text_of(node.get("second_gradients"), "'second_gradients'", self.report)
+        if scalar is None:
+            return None
+        try:
+            return SecondGradients(scalar.text.strip())
+        except ValueError:
+            message = f"'second_gradients' can only be zero or none, got '{scalar.text}'"
+            self.report.add("E431", scalar.where, message)
+            return None
 
     def flags(self, node: AnyNode) -> tuple[bool, ...] | None:
         """Read `[True, False]`."""

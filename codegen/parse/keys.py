@@ -121,6 +121,12 @@ DERIVATIVE_KEYS = (
         "none: the formulas see None for results that nobody used; by default zeros.",
         ("none",),
     ),
+    Key(
+        "second_gradients",
+        Shape.WORD,
+        "Of gradients that are constant in the operands, under create_graph: zero, or none.",
+        ("zero", "none"),
+    ),
 )
 """Further keys are names of arguments (several: joined by commas) and of results."""
 

@@ -92,6 +92,7 @@ class FusedNode(Node):
 
     arguments: of the call, in order. inputs: those that may need a gradient. cases: the kernel for
     each set of inputs that do; where some set has none, the kernel for all of them serves.
+    recorded: of `second_gradients`, what gradients pass through where they are recorded.
     """
 
     __slots__ = ()
@@ -99,6 +100,7 @@ class FusedNode(Node):
     arguments: ClassVar[tuple[str, ...]]
     inputs: ClassVar[tuple[str, ...]]
     cases: ClassVar[dict[Needs, BackwardKernel]] = {}
+    recorded: ClassVar[Any] = None
 
     @classmethod
     def recording(cls, below: Call, *needs: bool | None, inplace: bool = False) -> Call:
@@ -161,6 +163,7 @@ def _case_of(node: type[FusedNode], needs: Needs) -> Any:
         "calls": kernel.calls,
         "gradient": kernel.gradient,
         "kind_of": kind_of,
+        "recorded": node.recorded,
         "state": state,
         "unpack": unpack,
     }
@@ -261,6 +264,8 @@ def _apply_lines(node: type[FusedNode], kernel: BackwardKernel) -> Iterator[str]
     given = ", ".join(["grad", *(f"saved_{name}" for name in reads)])
     yield "    if state.enabled:"
     yield f"        grads = gradient({', '.join(again)})"
+    if node.recorded is not None:
+        yield f"        return recorded(node, {_in_order(node.inputs, kernel.gives)})"
     yield "    else:"
     yield f"        grads = calls[{', '.join(keys)}]({given})"
     yield f"    return {_in_order(node.inputs, kernel.gives)}"

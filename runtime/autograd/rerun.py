@@ -24,11 +24,14 @@ def is_recorded(*tensors: Tensor | None) -> bool:
 def by_steps(
     run: Callable[[], Any], inputs: Sequence[Tensor | None], grads: list[Tensor]
 ) -> Gradients:
-    """The gradients of what `run` computes, recorded themselves; None where none is needed."""
+    """The gradients of what `run` computes, recorded themselves; None where none is needed.
+
+    What an input has no influence on gives zeros, as the kernel that this stands for does.
+    """
     wanted = [x for x in inputs if x is not None and x.requires_grad]
     outputs = run()
     outputs = list(outputs) if isinstance(outputs, (tuple, list)) else [outputs]
-    found = iter(api.grad(outputs, wanted, grads, create_graph=True, allow_unused=True))
+    found = iter(api.grad(outputs, wanted, grads, create_graph=True, materialize_grads=True))
     return tuple(next(found) if x is not None and x.requires_grad else None for x in inputs)
 
 

@@ -71,6 +71,13 @@ OF_DERIVATIVES = [
         "none",
     ),
     wrong_derivative(
+        "second gradients",
+        "[True, False]",
+        "[True, False]\n  second_gradients: ‸zeros",
+        "E431",
+        "zero or none",
+    ),
+    wrong_derivative(
         "argument in two keys",
         "  other: grad * self",
         "  other: grad * self\n  ‸other, self: grad",

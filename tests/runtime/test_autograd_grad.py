@@ -112,3 +112,68 @@ def test_saved_results_under_create_graph(torch):
     (second,) = torch.autograd.grad(first.sum(), x, create_graph=True)
     (third,) = torch.autograd.grad(second.sum(), x)
     assert third.tolist() == pytest.approx(x.exp().tolist())
+
+
+CONSTANT = (
+    *("torch.relu(x)", "F.relu6(x)", "F.hardtanh(x)", "F.leaky_relu(x)", "F.threshold(x, 0, 2)"),
+    *("F.hardshrink(x)", "F.softshrink(x)", "F.prelu(x, torch.tensor([0.5]))", "x.abs()"),
+    *("F.rrelu(x)", "F.rrelu(x, training=True)", "x.clone().relu_()"),
+    *("F.max_pool1d(x, 2)", "F.max_pool2d(x, 2)", "F.max_pool3d(x[None], 2)"),
+    *("F.adaptive_max_pool1d(x, 2)", "F.adaptive_max_pool2d(x, 2)"),
+    *("F.adaptive_max_pool3d(x[None], 2)", "F.avg_pool1d(x, 2)", "F.avg_pool2d(x, 2)"),
+    *("F.avg_pool3d(x[None], 2)", "F.adaptive_avg_pool1d(x, 2)", "F.adaptive_avg_pool2d(x, 2)"),
+    *("F.adaptive_avg_pool3d(x[None], 2)", "F.interpolate(x, 2, mode='area')"),
+    *("F.pad(x, (1, 1), 'reflect')", "F.pad(x, (1, 1), 'replicate')"),
+    "F.nll_loss(x[0], torch.tensor([0, 1, 2, 3]))",
+)
+"""Functions of `x` whose gradients are constant in it."""
+
+
+@pytest.mark.parametrize("text", CONSTANT)
+def test_a_constant_gradient_has_a_gradient_that_is_zero(torch, text):
+    x = (torch.arange(32.0).reshape(2, 4, 4) - 13.5).requires_grad_()
+    result = eval(text, {"torch": torch, "F": torch.nn.functional, "x": x})
+    (first,) = torch.autograd.grad(result.sum(), x, create_graph=True)
+    assert first.requires_grad
+    (second,) = torch.autograd.grad((first * first.detach()).sum(), x)
+    assert (second + torch.zeros(2, 4, 4)).tolist() == torch.zeros(2, 4, 4).tolist()
+
+
+def test_a_constant_gradient_still_follows_from_the_incoming_one(torch):
+    x = torch.tensor([-1.0, 2.0, 3.0], requires_grad=True)
+    incoming = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    (first,) = torch.autograd.grad(torch.relu(x), x, incoming, create_graph=True)
+    found = torch.autograd.grad(first.sum(), (x, incoming))
+    assert [each.tolist() for each in found] == [[0, 0, 0], [0, 1, 1]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    (
+        "F.conv1d(x, w, b)",
+        "F.conv_transpose1d(x, w, b)",
+        "F.batch_norm(x, None, None, b, b, True)",
+        "F.layer_norm(x, (3,), b, b)",
+    ),
+)
+def test_gradients_of_what_is_added_are_recorded(torch, text):
+    x, w, b = (torch.ones(n, requires_grad=True) for n in ((2, 3, 3), (3, 3, 1), (3,)))
+    result = eval(text, {"F": torch.nn.functional, "x": x, "w": w, "b": b})
+    (first,) = torch.autograd.grad(result.sum(), b, create_graph=True)
+    assert first.requires_grad
+
+
+def test_a_hessian_written_by_hand(torch):
+    x = torch.tensor([1.0, -2.0, 3.0], requires_grad=True)
+    (first,) = torch.autograd.grad(torch.relu(x).sum() + (x[0] * x[1]), x, create_graph=True)
+    rows = [torch.autograd.grad(each, x, retain_graph=True)[0].tolist() for each in first]
+    assert rows == [[0, 1, 0], [1, 0, 0], [0, 0, 0]]
+
+
+def test_points_of_nearest_neighbours_have_gradient_zero(torch):
+    image = torch.ones(1, 1, 3, 3, requires_grad=True)
+    points = torch.zeros(1, 2, 2, 2, requires_grad=True)
+    result = torch.nn.functional.grid_sample(image, points, mode="nearest", align_corners=False)
+    found = torch.autograd.grad(result.sum(), (image, points), create_graph=True)
+    assert [each.requires_grad for each in found] == [True, True]
+    assert not found[1].any()

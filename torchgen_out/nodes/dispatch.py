@@ -6,7 +6,7 @@
 from typing import Any
 
 from torchgen_out._runtime import errors
-from torchgen_out._runtime.autograd import formulas, grad_mode
+from torchgen_out._runtime.autograd import formulas, grad_mode, second_gradients
 from torchgen_out._runtime.autograd.graph import (
     attach,
     attach_outputs,
@@ -4974,6 +4974,8 @@ class NllLossForwardBackward0(MultiOutputNode):
         grad_self = ops._nll_loss_backward(
             grad, target, weight, total_weight, self_sizes, reduction, ignore_index
         )
+        if grad_mode.state.enabled:
+            return second_gradients.zero(node, (grad_self,))
         return (grad_self,)
 
     def release(node):
@@ -5612,6 +5614,8 @@ class ConvolutionBackward0(Node):
             )
         if edges[2] is not None:
             grad_bias = formulas.convolution_grad_bias(grad)
+        if grad_mode.state.enabled:
+            return second_gradients.none(node, (grad_input, grad_weight, grad_bias))
         return grad_input, grad_weight, grad_bias
 
     def release(node):
@@ -5936,6 +5940,8 @@ class MaxPool2dWithIndicesBackward0(MultiOutputNode):
         grad_self = ops._max_pool_backward(
             grad, result1, self_sizes, 2, kernel_size, stride, padding, dilation, grad.is_cuda
         )
+        if grad_mode.state.enabled:
+            return second_gradients.zero(node, (grad_self,))
         return (grad_self,)
 
     def release(node):
@@ -6015,6 +6021,8 @@ class MaxPool3dWithIndicesBackward0(MultiOutputNode):
         grad_self = ops._max_pool_backward(
             grad, result1, self_sizes, 3, kernel_size, stride, padding, dilation, grad.is_cuda
         )
+        if grad_mode.state.enabled:
+            return second_gradients.zero(node, (grad_self,))
         return (grad_self,)
 
     def release(node):
@@ -6165,6 +6173,8 @@ class AvgPool2dBackward0(Node):
             divisor_override,
             2,
         )
+        if grad_mode.state.enabled:
+            return second_gradients.zero(node, (grad_self,))
         return (grad_self,)
 
 
@@ -6226,6 +6236,8 @@ class AvgPool3dBackward0(Node):
             divisor_override,
             3,
         )
+        if grad_mode.state.enabled:
+            return second_gradients.zero(node, (grad_self,))
         return (grad_self,)
 
 
@@ -6340,6 +6352,8 @@ class AdaptiveAvgPool2dBackward0(Node):
     def apply(node, grad):
         self_sizes = node.saved_self_sizes
         grad_self = ops._adaptive_avg_pool_backward(grad, self_sizes, 2)
+        if grad_mode.state.enabled:
+            return second_gradients.zero(node, (grad_self,))
         return (grad_self,)
 
 
@@ -6370,6 +6384,8 @@ class AdaptiveMaxPool2dBackward0(MultiOutputNode):
         self_sizes = node.saved_self_sizes
         result1 = unpack(node.saved_result1, node)
         grad_self = ops._max_pool_backward(grad, result1, self_sizes, 2, gathers=grad.is_cuda)
+        if grad_mode.state.enabled:
+            return second_gradients.zero(node, (grad_self,))
         return (grad_self,)
 
     def release(node):
@@ -6403,6 +6419,8 @@ class AdaptiveAvgPool3dBackward0(Node):
     def apply(node, grad):
         self_sizes = node.saved_self_sizes
         grad_self = ops._adaptive_avg_pool_backward(grad, self_sizes, 3)
+        if grad_mode.state.enabled:
+            return second_gradients.zero(node, (grad_self,))
         return (grad_self,)
 
 
@@ -6433,6 +6451,8 @@ class AdaptiveMaxPool3dBackward0(MultiOutputNode):
         self_sizes = node.saved_self_sizes
         result1 = unpack(node.saved_result1, node)
         grad_self = ops._max_pool_backward(grad, result1, self_sizes, 3, gathers=grad.is_cuda)
+        if grad_mode.state.enabled:
+            return second_gradients.zero(node, (grad_self,))
         return (grad_self,)
 
     def release(node):
@@ -6747,6 +6767,8 @@ class NativeBatchNormBackward0(MultiOutputNode):
             eps,
             grad_input_mask,
         )
+        if grad_mode.state.enabled:
+            return second_gradients.none(node, (grad_input, grad_weight, grad_bias))
         return grad_input, grad_weight, grad_bias
 
     def release(node):
@@ -6859,6 +6881,8 @@ class NativeLayerNormBackward0(MultiOutputNode):
         grad_input, grad_weight, grad_bias = formulas.layer_norm_backward(
             grad, input, normalized_shape, result1, result2, weight, bias, eps, grad_input_mask
         )
+        if grad_mode.state.enabled:
+            return second_gradients.none(node, (grad_input, grad_weight, grad_bias))
         return grad_input, grad_weight, grad_bias
 
     def release(node):
@@ -7292,6 +7316,8 @@ class PadReflectBackward0(Node):
         grad_self = ops._pad_reflect_backward(
             grad, self_sizes[-3], self_sizes[-2], self_sizes[-1], front, top, left
         )
+        if grad_mode.state.enabled:
+            return second_gradients.zero(node, (grad_self,))
         return (grad_self,)
 
 
@@ -7386,6 +7412,8 @@ class PadReplicateBackward0(Node):
         grad_self = ops._pad_replicate_backward(
             grad, self_sizes[-3], self_sizes[-2], self_sizes[-1], front, top, left
         )
+        if grad_mode.state.enabled:
+            return second_gradients.zero(node, (grad_self,))
         return (grad_self,)
 
 
@@ -7647,6 +7675,8 @@ class GridSampler2dBackward0(Node):
         grad_input, grad_grid = formulas.grid_sampler_backward(
             grad, input, grid, interpolation_mode, padding_mode, align_corners
         )
+        if grad_mode.state.enabled:
+            return second_gradients.zero(node, (grad_input, grad_grid))
         return grad_input, grad_grid
 
     def release(node):
@@ -7700,6 +7730,8 @@ class GridSampler3dBackward0(Node):
         grad_input, grad_grid = formulas.grid_sampler_backward(
             grad, input, grid, interpolation_mode, padding_mode, align_corners
         )
+        if grad_mode.state.enabled:
+            return second_gradients.zero(node, (grad_input, grad_grid))
         return grad_input, grad_grid
 
     def release(node):
@@ -7753,6 +7785,8 @@ class GridSamplerBackward0(Node):
         grad_input, grad_grid = formulas.grid_sampler_backward(
             grad, input, grid, interpolation_mode, padding_mode, align_corners
         )
+        if grad_mode.state.enabled:
+            return second_gradients.zero(node, (grad_input, grad_grid))
         return grad_input, grad_grid
 
     def release(node):

@@ -6,7 +6,7 @@
 from typing import Any, ClassVar
 
 from torchgen_out._runtime import errors
-from torchgen_out._runtime.autograd import formulas, grad_mode
+from torchgen_out._runtime.autograd import formulas, grad_mode, second_gradients
 from torchgen_out._runtime.autograd.fused import FusedNode
 from torchgen_out._runtime.autograd.graph import (
     attach,
@@ -42,6 +42,7 @@ class PolarRealBackward0(FusedNode):
         (True, False): backward._polar_real_backward_abs,
         (False, True): backward._polar_real_backward_angle,
     }
+    recorded = staticmethod(second_gradients.zero)
 
 
 class PolarImagBackward0(FusedNode):
@@ -59,6 +60,7 @@ class PolarImagBackward0(FusedNode):
         (True, False): backward._polar_imag_backward_abs,
         (False, True): backward._polar_imag_backward_angle,
     }
+    recorded = staticmethod(second_gradients.zero)
 
 
 class AddBackward0(Node):
@@ -2688,6 +2690,7 @@ class HardshrinkBackward0(FusedNode):
     cases: ClassVar = {
         (True,): backward.hardshrink_backward_self,
     }
+    recorded = staticmethod(second_gradients.zero)
 
 
 class HardsigmoidBackward0(FusedNode):
@@ -2769,6 +2772,7 @@ class HardtanhBackward0(FusedNode):
     cases: ClassVar = {
         (True,): backward.hardtanh_backward_self,
     }
+    recorded = staticmethod(second_gradients.zero)
 
 
 class LeakyReluBackward0(FusedNode):
@@ -2783,6 +2787,7 @@ class LeakyReluBackward0(FusedNode):
     cases: ClassVar = {
         (True,): backward.leaky_relu_backward_self,
     }
+    recorded = staticmethod(second_gradients.zero)
 
 
 class LogsigmoidBackward0(FusedNode):
@@ -2828,6 +2833,7 @@ class PreluKernelBackward0(FusedNode):
         (True, False): backward._prelu_kernel_backward_self,
         (False, True): backward._prelu_kernel_backward_weight,
     }
+    recorded = staticmethod(second_gradients.zero)
 
 
 class ReluBackward0(FusedNode):
@@ -2842,6 +2848,7 @@ class ReluBackward0(FusedNode):
     cases: ClassVar = {
         (True,): backward.relu_backward_self,
     }
+    recorded = staticmethod(second_gradients.zero)
 
 
 class Relu6Backward0(FusedNode):
@@ -2856,6 +2863,7 @@ class Relu6Backward0(FusedNode):
     cases: ClassVar = {
         (True,): backward.relu6_backward_self,
     }
+    recorded = staticmethod(second_gradients.zero)
 
 
 class SeluBackward0(FusedNode):
@@ -2912,6 +2920,7 @@ class SoftshrinkBackward0(FusedNode):
     cases: ClassVar = {
         (True,): backward.softshrink_backward_self,
     }
+    recorded = staticmethod(second_gradients.zero)
 
 
 class SoftsignBackward0(FusedNode):
@@ -2954,6 +2963,7 @@ class ThresholdBackward0(FusedNode):
     cases: ClassVar = {
         (True,): backward.threshold_backward_self,
     }
+    recorded = staticmethod(second_gradients.zero)
 
 
 class MaskedFillBackward0(Node):

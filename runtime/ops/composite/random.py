@@ -129,7 +129,7 @@ def rrelu(
     if not training:
         return ops.leaky_relu(self, (lower + upper) / 2)
     slope = ops.empty_like(self).uniform_(lower, upper, generator=generator)
-    return ops.where(self < 0, self * slope, self)
+    return ops._prelu_kernel(self, slope)
 
 
 def rrelu_(

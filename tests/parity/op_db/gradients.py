@@ -37,6 +37,42 @@ def gradient_faults(entry: Entry, sample: Any, dtype: str) -> Iterator[Fault]:
         return
     for check, mine, other in zip(("gradient", "second gradient"), ours, theirs, strict=True):
         yield from _compared(entry, check, mine, other)
+    if twice:
+        yield from connection_faults(entry, sample)
+
+
+def connection_faults(entry: Entry, sample: Any) -> Iterator[Fault]:
+    """Which leaves a second backward finds from each gradient: all that PyTorch's finds."""
+    try:
+        theirs = connections(torch, entry, sample)
+    except (RuntimeError, ValueError, IndexError):
+        return  # PyTorch has no second gradient here
+    try:
+        ours = connections(torchgen_out, entry, sample)
+    except Unavailable:
+        return
+    for i, (mine, other) in enumerate(zip(ours, theirs, strict=True)):
+        if not set(other or ()) <= set(mine or ()) or (mine is None) > (other is None):
+            yield Fault("connections", f"of gradient {i}: to leaves {mine}, PyTorch {other}")
+
+
+def connections(library: Any, entry: Entry, sample: Any) -> list[list[int] | None]:
+    """By gradient the leaves that it depends on; None where it does not require grad."""
+    made = attempt(library, entry.function(library), sample)
+    if made.error is not None:
+        raise made.error
+    function = sample.output_process_fn_grad
+    seen = function if library is PYTORCH else rebound(function, library)
+    found: list[list[int] | None] = []
+    for grad in _gradients(library, flat(seen(made.result)), made.leaves, True):
+        if grad is None or not grad.requires_grad:
+            found.append(None)
+            continue
+        again = library.autograd.grad(
+            grad, made.leaves, _weights(library, grad), retain_graph=True, allow_unused=True
+        )
+        found.append([nr for nr, each in enumerate(again) if each is not None])
+    return found
 
 
 def gradients(
