@@ -107,9 +107,9 @@ class NAdam(_WithMeans):
         )
 
     def _new_state(self, parameter: Any) -> dict[str, Any]:
-        state = super()._new_state(parameter)
-        state["mu_product"] = torch.tensor(1.0, dtype=torch.float32)
-        return state
+        means = super()._new_state(parameter)
+        product = torch.tensor(1.0, dtype=torch.float32)
+        return {"step": means.pop("step"), "mu_product": product, **means}
 
     def _move(
         self, parameter: Any, gradient: Any, state: dict[str, Any], group: dict[str, Any]

@@ -8,6 +8,9 @@ import torchgen_out as torch
 from torchgen_out._runtime.library.optim.line_search import Point, strong_wolfe
 from torchgen_out._runtime.library.optim.optimizer import Optimizer, check_at_least_zero
 
+_KEPT = ("d", "t", "old_dirs", "old_stps", "ro", "H_diag", "prev_flat_grad", "prev_loss")
+"""What a step leaves to the next, in the order of PyTorch's state."""
+
 
 class LBFGS(Optimizer):
     """The quasi-Newton method with limited memory; `step` needs a closure, and calls it often.
@@ -91,9 +94,10 @@ class LBFGS(Optimizer):
             state["n_iter"] += 1
             direction = self._direction(state, gradient, group["history_size"])
             state["prev_flat_grad"], state["prev_loss"] = gradient.clone(), loss
-            rate = float(group["lr"])
+            rate = group["lr"].item() if torch.is_tensor(group["lr"]) else group["lr"]
             if state["n_iter"] == 1:
                 rate *= min(1.0, 1.0 / float(gradient.abs().sum()))
+            state["d"], state["t"] = direction, rate
             slope = float(gradient.dot(direction))
             if slope > -group["tolerance_change"]:
                 break
@@ -109,7 +113,7 @@ class LBFGS(Optimizer):
                 if iteration != group["max_iter"]:
                     loss, used = float(closure()), 1
                     gradient = self._gradient()
-            state["d"], state["t"] = direction, rate
+            state["t"] = rate
             evaluations += used
             state["func_evals"] += used
             converged = (
@@ -118,6 +122,9 @@ class LBFGS(Optimizer):
                 or float(direction.abs().max()) * rate <= group["tolerance_change"]
                 or abs(loss - state["prev_loss"]) < group["tolerance_change"]
             )
+        for name in _KEPT:
+            if name in state:
+                state[name] = state.pop(name)
         return first
 
     def _direction(self, state: dict[str, Any], gradient: Any, history_size: int) -> Any:
@@ -137,13 +144,13 @@ class LBFGS(Optimizer):
             steps.append(step)
             factors.append(1.0 / curvature)
             state["H_diag"] = curvature / change.dot(change)
-        direction, weights = gradient.neg(), []
-        for step, change, factor in zip(steps[::-1], changes[::-1], factors[::-1], strict=True):
-            weights.append(step.dot(direction) * factor)
-            direction -= weights[-1] * change
+        direction, weights = gradient.neg(), state.setdefault("al", [None] * history_size)
+        for i in reversed(range(len(steps))):
+            weights[i] = steps[i].dot(direction) * factors[i]
+            direction -= weights[i] * changes[i]
         direction = direction * state["H_diag"]
-        for step, change, factor in zip(steps, changes, factors, strict=True):
-            direction += (weights.pop() - change.dot(direction) * factor) * step
+        for i, (step, change, factor) in enumerate(zip(steps, changes, factors, strict=True)):
+            direction += (weights[i] - change.dot(direction) * factor) * step
         return direction
 
     def _search(

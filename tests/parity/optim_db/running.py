@@ -149,9 +149,9 @@ def state_faults(check: str, name: str, mine: Any, wanted: Any) -> Iterator[Faul
         yield Fault("state", f"of {list(own['state'])}, PyTorch {list(theirs['state'])}")
         return
     for number, values in theirs["state"].items():
-        present = {key for key, value in values.items() if value is not None}
-        if own["state"][number].keys() != present:
-            yield Fault("state", f"{sorted(own['state'][number])}, PyTorch {sorted(present)}")
+        present = [key for key, value in values.items() if value is not None]
+        if list(own["state"][number]) != present:
+            yield Fault("state", f"{list(own['state'][number])}, PyTorch {present}")
             continue
         for key in present:
             yield from _told(

@@ -111,7 +111,7 @@ class CyclicLR(LRScheduler):
     def state_dict(self) -> dict[str, Any]:
         """Everything but the optimizer; of a scale function of one's own its attributes."""
         state = super().state_dict()
-        own = state["_scale_fn_custom"]
+        own = state.pop("_scale_fn_custom")
         is_object = own is not None and not isinstance(own, FunctionType)
         state["_scale_fn_custom"] = own.__dict__.copy() if is_object else None
         return state

@@ -64,8 +64,8 @@ class OneCycleLR(LRScheduler):
             raise ValueError(
                 f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}"
             )
-        self._anneal_func_type = anneal_strategy
         self._schedule_phases = _phases(self.total_steps, pct_start, three_phase)
+        self._anneal_func_type = anneal_strategy
         if last_epoch == -1:
             for group, peak in zip(
                 optimizer.param_groups, for_groups("max_lr", optimizer, max_lr), strict=True
