@@ -5,7 +5,7 @@ A plan depends on dtypes, sizes and strides alone, so the backends keep it and r
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -187,7 +187,8 @@ def plan_pointwise(
     if out is not None:
         sizes = Size(out[0])
     rows = [expanded_strides(geometry, sizes) for geometry in inputs]
-    order = order_dims(sizes, rows if out is None else [out[1], *rows])
+    told = rows if out is None else [out[1], *rows]
+    order = shapes.joint_order(tuple(sizes), tuple(told))
     out_strides = strides_in_order(sizes, order) if out is None else out[1]
     rows.insert(0, out_strides)
     numel = shapes.numel(sizes)
@@ -241,40 +242,7 @@ def expanded_strides(geometry: Geometry, sizes: tuple[int, ...]) -> tuple[int, .
     )
 
 
-def order_dims(sizes: tuple[int, ...], rows: list[tuple[int, ...]]) -> list[int]:
-    """The dims from outermost to innermost: by falling stride of the first operand that tells.
-
-    Row-major where no operand tells, so that a new result is contiguous.
-    """
-    order: list[int] = []
-    for dim in range(len(sizes)):
-        place = len(order)
-        for i in range(len(order) - 1, -1, -1):
-            comparison = _belongs_inside(dim, order[i], sizes, rows)
-            if comparison < 0:
-                place = i
-            elif comparison > 0:
-                break
-        order.insert(place, dim)
-    return order
-
-
-def _belongs_inside(
-    dim: int, other: int, sizes: tuple[int, ...], rows: list[tuple[int, ...]]
-) -> int:
-    """1 if `dim` runs faster than `other`, -1 if slower, 0 if no operand tells."""
-    for row in rows:
-        a, b = row[dim], row[other]
-        if a == 0 or b == 0:
-            continue
-        if a != b:
-            return 1 if a < b else -1
-        if sizes[dim] > sizes[other]:
-            return -1
-    return 0
-
-
-def strides_in_order(sizes: tuple[int, ...], order: list[int]) -> tuple[int, ...]:
+def strides_in_order(sizes: tuple[int, ...], order: Sequence[int]) -> tuple[int, ...]:
     """Dense strides with the dims laid out in `order`, outermost first."""
     strides = [0] * len(sizes)
     step = 1
@@ -285,7 +253,7 @@ def strides_in_order(sizes: tuple[int, ...], order: list[int]) -> tuple[int, ...
 
 
 def collapse(
-    sizes: tuple[int, ...], rows: list[tuple[int, ...]], order: list[int]
+    sizes: tuple[int, ...], rows: list[tuple[int, ...]], order: Sequence[int]
 ) -> tuple[list[int], list[list[int]]]:
     """Drop dims of size 1 and merge neighbours that every operand walks in one stride."""
     kept = [dim for dim in order if sizes[dim] != 1]

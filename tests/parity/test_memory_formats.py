@@ -228,3 +228,89 @@ def test_results_keep_the_order_of_dims(name: str) -> None:
         )
         np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=1e-12)
         assert ours.stride() == theirs.stride()
+
+
+# -- strides of new results -----------------------------------------------------------------------
+
+
+def drawn_operands(library: Any, seed: int) -> list[Any]:
+    """One to three operands that broadcast, each with its dims in some order in memory."""
+    numbers = np.random.default_rng(seed)
+    sizes = numbers.integers(1, 4, numbers.integers(2, 5))
+    made = []
+    for _ in range(numbers.integers(1, 4)):
+        own = np.where(numbers.random(len(sizes)) < 0.7, sizes, 1)
+        own = own[numbers.integers(0, len(own)) if numbers.random() < 0.3 else 0 :]
+        order = numbers.permutation(len(own))
+        dense = library.ones(tuple(own[order].tolist()))
+        tensor = dense.permute(*np.argsort(order).tolist())
+        way = numbers.random()
+        if way < 0.15:
+            tensor = library.ones((*own.tolist(), 2))[..., 0]
+        elif way < 0.3:
+            tensor = tensor.expand(tuple(sizes[len(sizes) - len(own) :].tolist()))
+        made.append(tensor)
+    return made
+
+
+def test_elements_lie_in_the_order_that_pytorch_chooses() -> None:
+    for seed in range(1000):
+        results = []
+        for library in (torch, reference):
+            operands = drawn_operands(library, seed)
+            made = (library.exp, library.add, library.addcmul)[len(operands) - 1](*operands)
+            results.append(
+                [step for step, n in zip(made.stride(), made.shape, strict=True) if n > 1]
+            )
+        assert results[0] == results[1], seed
+
+
+LAYOUTS: dict[str, Callable[[Any], Any]] = {
+    "plain": lambda L: [L.randn(2, 3, 5, 8) for _ in range(3)],
+    "time first": lambda L: [L.randn(2, 5, 3, 8).transpose(1, 2) for _ in range(3)],
+    "packed": lambda L: [
+        x.unflatten(-1, (3, 8)).transpose(1, 2) for x in L.randn(2, 5, 72).chunk(3, -1)
+    ],
+    "packed, heads first": lambda L: list(L.randn(2, 3, 5, 24).chunk(3, -1)),
+    "batch inside": lambda L: [L.randn(5, 2, 3, 8).permute(1, 2, 0, 3) for _ in range(3)],
+    "keys time first": lambda L: [
+        L.randn(2, 3, 5, 8),
+        *(L.randn(2, 5, 3, 8).transpose(1, 2) for _ in range(2)),
+    ],
+    "crosswise": lambda L: [L.randn(2, 3, 8, 5).transpose(2, 3) for _ in range(3)],
+    "wide values": lambda L: [L.randn(2, 3, 5, 8), L.randn(2, 3, 4, 8), L.randn(2, 3, 4, 6)],
+}
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_attention_lies_as_its_queries(name: str) -> None:
+    results = []
+    for library in (torch, reference):
+        operands = [x.detach().requires_grad_() for x in LAYOUTS[name](library)]
+        made = library.nn.functional.scaled_dot_product_attention(*operands)
+        results.append(tuple(made.stride()))
+    assert results[0] == results[1]
+
+
+PRODUCTS = (
+    *("ij,jk->ik", "ij,jk->ki", "ik,jk->ij", "ik,jk->ji", "ki,kj->ij", "ki,jk->ij", "i,j->ji"),
+    *("bij,bjk->bik", "bij,bkj->bki", "abc,cd->abd", "abc,cd->dab", "bhqd,bhkd->bhqk"),
+    *("bqhd,bkhd->bhqk", "bhqk,bkhd->bqhd", "nchw,oc->nohw", "bld,ed->ble", "ij,jk,kl->il"),
+)
+
+
+@pytest.mark.parametrize("equation", PRODUCTS)
+def test_products_lie_in_the_order_of_the_output(equation: str) -> None:
+    shapes = [[2 + ord(x) % 7 for x in part] for part in equation.split("->")[0].split(",")]
+    results = [
+        tuple(library.einsum(equation, *map(library.ones, shapes)).stride())
+        for library in (torch, reference)
+    ]
+    assert results[0] == results[1]
+
+
+def test_a_raveled_tensor_is_contiguous() -> None:
+    for library in (torch, reference):
+        strided = library.arange(24).reshape(4, 3, 2)[:, :, 0]
+        assert tuple(strided.ravel().stride()) == (1,)
+        assert library.arange(6).ravel()._is_view()

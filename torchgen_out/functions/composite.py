@@ -2546,7 +2546,7 @@ def ravel(input: Tensor) -> Tensor:
         if (_answer := overridden(ravel, locals())) is not NotImplemented:
             return _answer
         check_tensors("ravel", ("self", 0, "tensor", input))
-    return input.reshape((-1,))
+    return input.contiguous().view((-1,))
 
 
 def contiguous(self: Tensor, *, memory_format: memory_format = contiguous_format) -> Tensor:

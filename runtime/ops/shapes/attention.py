@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.shape import broadcast_shapes
 
 
@@ -34,7 +35,8 @@ def attention(
         raise RuntimeError(
             f"attention: a mask of shape {list(mask.shape)} does not broadcast to {list(weights)}"
         )
-    return ((batch, length, heads, value.shape[3]), query.dtype), (weights[:3], query.dtype.opmath)
+    output = _laid_out((batch, length, heads, value.shape[3]), query)
+    return output, (weights[:3], query.dtype.opmath)
 
 
 def attention_backward(
@@ -47,5 +49,18 @@ def attention_backward(
     scale: float,
     causal: bool,
 ) -> tuple[Any, ...]:
-    """Shape: of query, key and value."""
-    return tuple((x.shape, x.dtype) for x in (query, key, value))
+    """Shape: of query, key and value, and laid out as these."""
+    return tuple(_laid_out(tuple(x.shape), x) for x in (query, key, value))
+
+
+def _laid_out(sizes: tuple[int, ...], like: Any) -> tuple[Any, ...]:
+    """A result whose batch, time and heads lie in memory as an operand's; (N, H, L) in doubt.
+
+    Programs that have heads before time, as PyTorch's attention does, see a contiguous result then.
+    """
+    batch, length, heads, size = sizes
+    of_batch, of_time, of_heads, _ = like.stride()
+    outer = [max(each, 1) for each in (batch, heads, length)]
+    steps = shapes.joint_strides(outer, (of_batch, of_heads, of_time))
+    strides = [step * max(size, 1) for step in steps]
+    return sizes, like.dtype, (strides[0], strides[2], strides[1], 1)

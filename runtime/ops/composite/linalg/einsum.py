@@ -233,16 +233,27 @@ def _contract_all(
         i, j = sorted(next(pairs)) if pairs else (0, 1)
         others = (term.labels for k, term in enumerate(terms) if k not in (i, j))
         place = len(terms) - 2 if pairs else 0
-        merged = _contract_pair(steps, i, j, terms, place, set(output).union(*others))
+        merged = _contract_pair(steps, i, j, terms, place, output, set[str]().union(*others))
         del terms[j], terms[i]
         terms.insert(place, merged)
     return terms[0]
 
 
 def _contract_pair(
-    steps: list[Step], i: int, j: int, terms: list[Term], place: int, needed: set[str]
+    steps: list[Step],
+    i: int,
+    j: int,
+    terms: list[Term],
+    place: int,
+    output: list[str],
+    others: set[str],
 ) -> Term:
-    """One product: labels of both that are needed are the batch, the others of both are summed."""
+    """One product: labels of both that are needed are the batch, the others of both are summed.
+
+    The operand with the first label of the output is the left one, so that most results of two
+    operands lie in the output's order.
+    """
+    needed = others.union(output)
     a = _sum_over(steps, i, terms[i], needed.union(terms[j].labels))
     b = _sum_over(steps, j, terms[j], needed.union(a.labels))
     batch = [x for x in a.labels if x in b.labels and x in needed]
@@ -253,13 +264,21 @@ def _contract_pair(
     columns = [x for x in b.labels if x not in a.labels]
     sizes = {x: max(a.size(x), b.size(x)) if 0 not in (a.size(x), b.size(x)) else 0 for x in batch}
     sizes |= {x: a.size(x) for x in rows + summed} | {x: b.size(x) for x in columns}
-    _as_matrices(steps, i, a, batch, rows, summed, sizes)
-    _as_matrices(steps, j, b, batch, summed, columns, sizes)
-    labels = batch + rows + columns
+    turned = next((x in columns for x in output if x in rows + columns), False)
+    if turned:
+        _as_matrices(steps, i, a, batch, summed, rows, sizes)
+        _as_matrices(steps, j, b, batch, columns, summed, sizes)
+        labels = batch + columns + rows
+    else:
+        _as_matrices(steps, i, a, batch, rows, summed, sizes)
+        _as_matrices(steps, j, b, batch, summed, columns, sizes)
+        labels = batch + rows + columns
     shape = [sizes[x] for x in labels]
 
     def multiply(stack: list[Any]) -> None:
         right, left = stack.pop(j), stack.pop(i)
+        if turned:
+            left, right = right, left
         product = left.bmm(right) if batch else left.mm(right)
         stack.insert(place, product if list(product._sizes) == shape else product.reshape(shape))
 
