@@ -115,6 +115,13 @@ class BackwardFunction(MultiOutputNode):
         if self._saved:
             self._saved = None
 
+    @property
+    def _raw_saved_tensors(self) -> tuple[saved.SavedTensor, ...]:
+        """What keeps each tensor that `save_for_backward` was given."""
+        if self._saved is None:
+            raise errors.saved_tensors_released()
+        return tuple([saved.SavedTensor(self, "_saved", nr) for nr in range(len(self._saved))])
+
     def _call_backward(self, grads: tuple[Any, ...]) -> Any:
         function = self._function
         if function.backward is not Function.backward:

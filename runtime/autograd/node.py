@@ -59,15 +59,25 @@ class Node:
     # -- what users see -----------------------------------------------------------------------
 
     def __getattr__(self, name: str) -> Any:
-        """What is saved, by PyTorch's names: `_saved_self` of the slot `saved_self`."""
-        slot = name[1:].replace("_sym_sizes", "_sizes")
-        if name.startswith("_saved_") and slot in _saved_slots(self):
-            return _readers[-1](self, slot)
+        """What is saved, by PyTorch's names: `_saved_self` of the slot `saved_self`.
+
+        `_raw_saved_self` is what keeps a tensor there, and takes hooks.
+        """
+        slot = name.removeprefix("_raw")[1:].replace("_sym_sizes", "_sizes")
+        if name.startswith(("_saved_", "_raw_saved_")) and slot in _saved_slots(self):
+            read, read_raw = _readers[-1]
+            found = read(self, slot) if name.startswith("_saved_") else read_raw(self, slot)
+            if found is not NotImplemented:
+                return found
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __dir__(self) -> list[str]:
-        slots = [re.sub("_sizes$", "_sym_sizes", slot) for slot in _saved_slots(self)]
-        return [*super().__dir__(), *[f"_{slot}" for slot in slots]]
+        slots = _saved_slots(self)
+        raw = [
+            f"_raw_{slot}" for slot in slots if _readers[-1][1](self, slot) is not NotImplemented
+        ]
+        own = [f"_{re.sub('_sizes$', '_sym_sizes', slot)}" for slot in slots]
+        return [*super().__dir__(), *own, *raw]
 
     def name(self) -> str:
         """Return what kind of node this is."""
@@ -111,12 +121,17 @@ def _saved_slots(node: Node) -> tuple[str, ...]:
     return tuple(sorted(slot for slot in named if slot.startswith("saved_")))
 
 
-_readers: list[Callable[[Node, str], Any]] = []
+Reader = Callable[[Node, str], Any]
+
+_readers: list[tuple[Reader, Reader]] = []
 
 
-def on_read(reader: Callable[[Node, str], Any]) -> None:
-    """Have reader(node, slot) tell what users ask of saved values."""
-    _readers.append(reader)
+def on_read(read: Reader, read_raw: Reader) -> None:
+    """Have read(node, slot) tell users what is saved, and read_raw what keeps it.
+
+    The latter returns NotImplemented where a slot keeps no tensor.
+    """
+    _readers.append((read, read_raw))
 
 
 class MultiOutputNode(Node):

@@ -154,7 +154,61 @@ def _is_saved(value: Any) -> bool:
     return is_result or (len(value) == 2 and isinstance(value[0], Tensor))
 
 
-on_read(read)
+def read_raw(node: Node, slot: str) -> Any:
+    """Return the `SavedTensor` of a slot, a tuple of them for a list; else NotImplemented."""
+    value = getattr(node, slot, None)
+    if value.__class__ is list:
+        if not all(map(_is_saved, value)):
+            return NotImplemented
+        return tuple([SavedTensor(node, slot, place) for place in range(len(value))])
+    is_released = value is None and slot in type(node).release.__code__.co_names
+    return SavedTensor(node, slot) if is_released or _is_saved(value) else NotImplemented
+
+
+class SavedTensor:
+    """Where a node keeps a tensor, `grad_fn._raw_saved_self`: this one may be given hooks."""
+
+    __slots__ = ("_node", "_place", "_slot")
+
+    def __init__(self, node: Node, slot: str, place: int | None = None) -> None:
+        self._node = node
+        self._slot = slot
+        self._place = place
+
+    def register_hooks(
+        self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]
+    ) -> None:
+        """Hand the tensor to `pack_hook` now; `unpack_hook` gives it back in backward.
+
+        **Raises** RuntimeError for None, after the graph was used up, and if it has hooks.
+        """
+        if not (callable(pack_hook) and callable(unpack_hook)):
+            raise TypeError("register_hooks(): both hooks must be callable")
+        kept = getattr(self._node, self._slot)
+        value = kept if self._place is None or kept is None else kept[self._place]
+        if value is None:
+            raise errors.hooks_after_release()
+        if value is _ABSENT:
+            raise errors.hooks_of_none()
+        if value.__class__ is Packed:
+            raise errors.hooks_registered_twice()
+        packed = _repacked(value, self._node, (pack_hook, unpack_hook))
+        if self._place is not None:
+            others = list(kept)
+            others[self._place] = packed
+            packed = type(kept)(others)
+        setattr(self._node, self._slot, packed)
+
+
+def _repacked(value: Any, node: Node, pair: Any) -> Any:
+    """What a slot keeps once the tensor in it was handed to hooks."""
+    with grad_mode.no_grad():
+        tensor = unpack(value, node)
+    place = value[7] if len(value) == 8 else graph.gradient_edge(tensor)
+    return _pack(tensor, place, pair)
+
+
+on_read(read, read_raw)
 
 
 def unpack_all(saved: Any, node: Node) -> list[Any]:
@@ -187,8 +241,8 @@ def _modified(tensor: Tensor, node: Node, version: int, maker: Any, nr: int) -> 
     )
 
 
-def _pack(tensor: Tensor, place: Any) -> Packed:
-    pack_hook, unpack_hook = _hooks.pairs[-1]
+def _pack(tensor: Tensor, place: Any, pair: Any = None) -> Packed:
+    pack_hook, unpack_hook = pair or _hooks.pairs[-1]
     version = tensor._storage.version
     with grad_mode.no_grad():
         content = pack_hook(tensor)

@@ -64,6 +64,27 @@ def saved_tensors_released() -> RuntimeError:
     )
 
 
+def hooks_after_release() -> RuntimeError:
+    """A saved tensor is given hooks when it is gone."""
+    return RuntimeError(
+        "Calling register_hooks on a saved tensor after it has been freed: backward lets go of "
+        "what was saved. Give it hooks before, or give backward retain_graph=True"
+    )
+
+
+def hooks_of_none() -> RuntimeError:
+    """Nothing was saved in this place."""
+    return RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
+
+
+def hooks_registered_twice() -> RuntimeError:
+    """There is one pair of hooks at a time."""
+    return RuntimeError(
+        "Calling register_hooks on a saved tensor whose hooks have already been set. "
+        "There is one pair of hooks at a time"
+    )
+
+
 def pack_hook_wrote() -> RuntimeError:
     """A hook of saved tensors wrote to the tensor it was given."""
     return RuntimeError(

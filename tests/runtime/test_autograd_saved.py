@@ -279,3 +279,65 @@ def test_checkpoints_stop_when_all_is_found(torch, stops):
         assert ("ended" in calls[3:]) is not stops
     with pytest.raises(ValueError, match="determinism_check should be one of"):
         module.checkpoint(part, x, use_reentrant=False, determinism_check="other")
+
+
+# -- hooks of one saved tensor --------------------------------------------------------------------
+
+
+def test_a_saved_tensor_takes_hooks(torch):
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x.exp()
+    handed = []
+    y.grad_fn._raw_saved_result.register_hooks(
+        lambda saved: handed.append(saved.tolist()) or saved.detach(), lambda saved: saved * 2
+    )
+    y.sum().backward()
+    assert handed == [y.tolist()]
+    assert x.grad.tolist() == (y.detach() * 2).tolist()
+
+
+def test_hooks_of_operands_and_of_lists(torch):
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x * x
+    y.grad_fn._raw_saved_self.register_hooks(lambda saved: saved, lambda saved: saved * 10)
+    assert {"_raw_saved_self", "_raw_saved_other", "_saved_self"} <= set(dir(y.grad_fn))
+    y.sum().backward()
+    assert x.grad.tolist() == [11.0, 22.0]
+    z = torch.logsumexp(x, 0)
+    assert hasattr(z.grad_fn, "_raw_saved_self")
+    assert not hasattr(z.grad_fn, "_raw_saved_dim")
+
+
+def test_hooks_of_a_function_of_ones_own(torch):
+    class Square(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x, None)
+            return x * x
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 2 * ctx.saved_tensors[0]
+
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = Square.apply(x)
+    kept, none = y.grad_fn._raw_saved_tensors
+    kept.register_hooks(lambda saved: saved.tolist(), lambda saved: torch.tensor(saved) * 3)
+    with pytest.raises(RuntimeError, match="None is forbidden"):
+        none.register_hooks(lambda saved: saved, lambda saved: saved)
+    y.sum().backward()
+    assert x.grad.tolist() == [6.0, 12.0]
+
+
+def test_a_saved_tensor_takes_hooks_once_and_while_it_is_there(torch):
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x.exp()
+    kept = y.grad_fn._raw_saved_result
+    with pytest.raises(TypeError):
+        kept.register_hooks(1, 2)
+    kept.register_hooks(lambda saved: saved, lambda saved: saved)
+    with pytest.raises(RuntimeError, match="already been set"):
+        kept.register_hooks(lambda saved: saved, lambda saved: saved)
+    y.sum().backward()
+    with pytest.raises(RuntimeError, match="freed"):
+        y.grad_fn._raw_saved_result.register_hooks(lambda saved: saved, lambda saved: saved)
