@@ -99,13 +99,15 @@ def _index(size: Any) -> int:
 
 
 def number_of(value: Any) -> Number:
-    """Return a Python number, also from a 0-d tensor.
+    """Return a Python number, also from a 0-d tensor or one of NumPy's.
 
     Raises: TypeError for one that requires grad, which the result would not pass on.
     """
     if isinstance(value, Tensor):
         if value.requires_grad:
             raise errors.number_expected("a Scalar argument", value)
+        value = value.item()
+    elif isinstance(value, np.generic):
         value = value.item()
     found: Number = value
     return found
@@ -331,7 +333,7 @@ def full(
     value = fill_value
     if value.__class__ not in NUMBERS:
         value = number_of(fill_value)
-        if value is None or isinstance(value, (str, type)):
+        if not isinstance(value, NUMBERS):
             raise errors.number_expected("full(): argument 'fill_value' (position 2)", value)
     chosen = promotion.number_dtype(value) if dtype is None else dtype_or(dtype, dtypes.float32)
     number.check_fits(value, chosen)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import os
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from torchgen_out._runtime.factories import creation
 from torchgen_out._runtime.tensor_api import conversion, interop
 
 _NUMBERS = (builtins.int, builtins.float, builtins.complex)
+_OF_PYTHON = frozenset((builtins.float, builtins.int, builtins.bool, builtins.complex))
 
 
 def tensor(
@@ -130,23 +132,70 @@ def _from_foreign(data: Any, wanted: dtype | None, on: device) -> Tensor:
 
 
 def _from_sequence(data: Sequence[Any], wanted: dtype | None, on: device) -> Tensor:
-    leaf = _first_leaf(data)
+    given, leaf = data, _first_leaf(data)
     if isinstance(leaf, Tensor):
-        data, leaf, wanted = *_unwrapped(data), wanted or _dtype_of_tensors(data)
+        data, leaf = _unwrapped(data)
     if isinstance(leaf, str):
         raise ValueError(f"too many dimensions '{type(leaf).__name__}'")
     values = _array_of(data, None if wanted is None else _long_ints(wanted))
     if wanted is dtypes.uint64 and values.dtype.kind == "f":
         values = _exact_ints(data, values)
-    own = dtypes.from_numpy(values.dtype)
-    if own is dtypes.float64 and not isinstance(leaf, (np.ndarray, np.generic)):
-        own = dtypes.default_dtype()
-    elif own is dtypes.complex128 and not isinstance(leaf, (np.ndarray, np.generic)):
-        own = dtypes.default_dtype().to_complex()
-    chosen = wanted or own
+    chosen = wanted or _common_dtype(given, values)
     if wanted is not None and values.size:
         _check_values(values, chosen)
     return creation.from_values(values, chosen, on)
+
+
+def _common_dtype(data: Sequence[Any], values: np.ndarray) -> dtype:
+    """The common dtype of all items; NumPy's `values` of them have another one at times.
+
+    A tensor, an array and a number of NumPy's have their own dtypes, a Python number that of its
+    type: all count alike, as 0-d tensors among dimensioned ones do not.
+    """
+    own = dtypes.from_numpy(values.dtype)
+    if _OF_PYTHON.issuperset(map(type, data)):
+        return _of_python_numbers(own)
+    found: dict[Any, None] = {}
+    _note_items(data, found)
+    each = [_item_dtype(item) for item in found]
+    return reduce(promotion.promote_types, each) if each else _of_python_numbers(own)
+
+
+def _note_items(data: Sequence[Any], found: dict[Any, None]) -> None:
+    """Note the classes of the numbers in nested sequences, and the dtypes of what else is there."""
+    classes = set(map(type, data))
+    numbers = [cls for cls in classes if _is_number(cls)]
+    found.update(dict.fromkeys(numbers))
+    if len(numbers) == len(classes):
+        return
+    for item in data:
+        if isinstance(item, (list, tuple, range)):
+            _note_items(item, found)
+        elif isinstance(item, Tensor):
+            found[item.dtype] = None
+        elif not _is_number(type(item)):
+            own = dtypes.from_numpy(np.asarray(item).dtype)
+            found[own if isinstance(item, np.ndarray) else _of_python_numbers(own)] = None
+
+
+def _is_number(cls: type) -> builtins.bool:
+    return cls in _OF_PYTHON or issubclass(cls, np.generic)
+
+
+def _item_dtype(noted: Any) -> dtype:
+    """The dtype of what `_note_items` noted."""
+    if isinstance(noted, dtype):
+        return noted
+    if noted in _OF_PYTHON:
+        return promotion.number_dtype(noted())
+    return dtypes.from_numpy(np.dtype(noted))
+
+
+def _of_python_numbers(own: dtype) -> dtype:
+    """What Python numbers become that NumPy gives this dtype."""
+    if own is dtypes.float64:
+        return dtypes.default_dtype()
+    return dtypes.default_dtype().to_complex() if own is dtypes.complex128 else own
 
 
 def _first_leaf(data: Any) -> Any:
@@ -171,10 +220,14 @@ def _array_of(data: Sequence[Any], of_long_ints: Any = None) -> np.ndarray:
     """
     try:
         values = np.array(data)
+    except (RuntimeError, TypeError):  # of a tensor that NumPy does not take
+        values = np.array(_unwrapped(data)[0])
     except ValueError:
         _unwrapped(data)
         _check_lengths(data)
         raise
+    if values.dtype.kind == "O" and any(isinstance(each, Tensor) for each in values.flat):
+        values = np.array(_unwrapped(data)[0])
     if values.dtype.kind == "O" or values.dtype == np.uint64:
         target = of_long_ints or _highest_type(values)
         if target is not None and (values.dtype.kind == "u" or _are_numbers(values)):
@@ -290,19 +343,6 @@ def _unwrapped(data: Any) -> tuple[list[Any], Any]:
 
     unwrapped = unwrap(data)
     return unwrapped, _first_leaf(unwrapped)
-
-
-def _dtype_of_tensors(data: Any) -> dtype:
-    """The common dtype of the tensors and numbers in nested lists."""
-    if isinstance(data, Tensor):
-        return data.dtype
-    if isinstance(data, (list, tuple)):
-        found = [_dtype_of_tensors(item) for item in data]
-        common = found[0]
-        for each in found[1:]:
-            common = promotion.promote_types(common, each)
-        return common
-    return promotion.number_dtype(data)
 
 
 # Shared memory.

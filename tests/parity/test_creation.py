@@ -27,6 +27,12 @@ m.full((2,), 3)
 m.full((2,), True)
 m.full((2,), 2j)
 m.full((2,), m.tensor(3))
+m.full((2,), np.float32(3))
+m.full((2,), np.float64(3))
+m.full((2,), np.int32(3))
+m.full((2,), np.float16(3.7), dtype=m.int32)
+m.full((2,), [3])
+m.full((2,), None)
 m.full((2,), 3, dtype=m.float32)
 m.full((2,), 3.7, dtype=m.int32)
 m.full((2,), 1.1, dtype=m.bfloat16)
@@ -257,6 +263,35 @@ m.normal(1.0, m.ones(3))
 m.normal(m.zeros(2), -1.0)
 m.normal(m.zeros(2), m.ones(3))
 """
+
+
+OF_NUMPY = ["float16", "float32", "float64", "int8", "uint8", "int32", "complex64", "complex128"]
+ITEMS = {f"Python's {each}": each for each in (1, 1.5, True, 1j)}
+ITEMS |= {each: getattr(np, each)(1) for each in OF_NUMPY}
+OF_TENSORS = ["bool", "bfloat16", "int16", "complex32"]
+
+
+@pytest.mark.parametrize("name", [*ITEMS, *OF_TENSORS])
+def test_dtypes_of_mixed_items(name):
+    """Numbers of Python and NumPy and tensors in one list have the dtype that PyTorch gives it."""
+
+    def dtypes(module):
+        items = [*ITEMS.values(), *[module.tensor(1).to(getattr(module, t)) for t in OF_TENSORS]]
+        one = items[[*ITEMS, *OF_TENSORS].index(name)]
+        pairs = [pair for other in items for pair in ([one, other], [other, one], [[one], [other]])]
+        return [str(module.tensor(pair).dtype) for pair in pairs]
+
+    assert [each.replace("torchgen_out", "torch") for each in dtypes(ours)] == dtypes(theirs)
+
+
+@pytest.mark.parametrize("code", ["[1.5, x[0]]", "[x[0], 1.5]", "[[1], [x[1]]]", "[x[0], x[1]]"])
+def test_items_that_require_grad(code):
+    made = [
+        module.tensor(eval(code, {"x": module.tensor([2.5, 3.0], requires_grad=True)}))
+        for module in (ours, theirs)
+    ]
+    assert made[0].tolist() == made[1].tolist()
+    assert not made[0].requires_grad
 
 
 @pytest.mark.parametrize("code", lines(RANDOM))

@@ -207,6 +207,8 @@ def _to_uint64(value: Any) -> int:
 
 
 def _to_int(value: Any) -> int:
+    if hasattr(value, "item"):  # of NumPy's, or a 0-d tensor
+        value = value.item()
     if isinstance(value, float) and not value.is_integer():
         raise RuntimeError(
             "For integral input tensors, a Scalar argument must not be a floating point number."
