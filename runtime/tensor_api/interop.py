@@ -83,7 +83,8 @@ def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
 
     bfloat16 needs the package ml_dtypes. force: detach and bring to the CPU if need be, copying.
 
-    **Raises** RuntimeError if the tensor requires grad, TypeError if it is not in host memory.
+    **Raises** RuntimeError if the tensor requires grad and gradients are recorded, TypeError if it
+    is not in host memory.
     """
     if self.is_meta and force:
         raise errors.no_data_on_meta()
@@ -93,7 +94,7 @@ def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
         if not force:
             raise errors.numpy_of_device(self.device)
         self = self.cpu()
-    if self._key & keys.GRAD and not force:
+    if self._key & keys.GRAD and not force and grad_mode.state.enabled:
         raise errors.numpy_of_grad()
     values: np.ndarray = self._array()
     own = self.dtype

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.autograd import grad_mode, graph
 from torchgen_out._runtime.backends import protocol as backends
 from torchgen_out._runtime.backends.common import resizing
 from torchgen_out._runtime.backends.cpu import memory
@@ -84,8 +85,11 @@ def set_(
 ) -> Tensor:
     """Look into the memory of another tensor or storage from here on.
 
-    **Raises** RuntimeError for another dtype, or a geometry that cannot be.
+    **Raises** RuntimeError for another dtype, a geometry that cannot be, or a leaf that requires
+    grad, whose gradient would be that of other elements.
     """
+    if self._key & keys.GRAD and grad_mode.state.enabled:
+        graph.check_inplace(self)
     if source is None:
         source = creation.allocate(Size((0,)), self.dtype, self.device)
     if hasattr(source, "untyped"):  # a typed storage

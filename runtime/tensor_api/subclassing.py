@@ -31,7 +31,8 @@ def init_subclass(cls: type[Tensor], **options: Any) -> None:
                 classes.add(cls)
         return
     cls._override_bit = keys.OVERRIDES
-    overrides.InUse.classes = True
+    # The library's own, tensors that wait for a shape, are in no graph: backward need not look.
+    overrides.InUse.classes |= cls.__module__.partition(".")[0] != __name__.partition(".")[0]
     for name, original in own_attributes():
         if _inherited(cls, name) is original:
             setattr(cls, name, _asking(original))

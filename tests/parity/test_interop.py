@@ -133,6 +133,16 @@ copy.copy(rg)
 copy.copy(rg * 2).requires_grad
 pickle.loads(pickle.dumps(rg))
 pickle.loads(pickle.dumps(x.t())).stride()
+rg.numpy()
+np.asarray(rg * 2)
+np.stack([rg, rg])
+np.array(rg.detach())
+with_no_grad(lambda: rg.numpy())
+with_no_grad(lambda: np.asarray(rg))
+with_no_grad(lambda: np.stack([rg, rg]))
+with_no_grad(lambda: (rg * 2).numpy())
+rg.set_(m.ones(3))
+with_no_grad(lambda: rg.set_(m.ones(3)))
 m.is_tensor(x)
 m.is_tensor(3)
 m.numel(x)
@@ -155,7 +165,7 @@ def outcome(code, module):
     names = {
         "m": module, "np": np, "copy": copy, "pickle": pickle,
         "x": x, "e": x[:0], "s": x[1, 2], "h": (x / 3).to(module.float16),
-        "rg": module.ones(2).requires_grad_(),
+        "rg": module.ones(2).requires_grad_(), "with_no_grad": lambda f: module.no_grad()(f)(),
     }  # fmt: skip
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
