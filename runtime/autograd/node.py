@@ -93,13 +93,13 @@ class Node:
         """A dictionary for the user."""
         return hooks.extras_of(self).metadata
 
-    def register_hook(self, hook: Callable[[Any, Any], Any]) -> hooks.RemovableHandle:
-        """Call `hook(grad_inputs, grad_outputs)` after the node; it may replace grad_inputs."""
-        return hooks.add_hook(hooks.extras_of(self).post_hooks, hook)
+    def register_hook(self, fn: Callable[[Any, Any], Any]) -> hooks.RemovableHandle:
+        """Call `fn(grad_inputs, grad_outputs)` after the node; it may replace grad_inputs."""
+        return hooks.add_hook(hooks.extras_of(self).post_hooks, fn)
 
-    def register_prehook(self, hook: Callable[[Any], Any]) -> hooks.RemovableHandle:
-        """Call `hook(grad_outputs)` before the node; it may replace grad_outputs."""
-        return hooks.add_hook(hooks.extras_of(self).pre_hooks, hook)
+    def register_prehook(self, fn: Callable[[Any], Any]) -> hooks.RemovableHandle:
+        """Call `fn(grad_outputs)` before the node; it may replace grad_outputs."""
+        return hooks.add_hook(hooks.extras_of(self).pre_hooks, fn)
 
     def __call__(self, *grads: Any) -> Any:
         results = self.apply(*grads)

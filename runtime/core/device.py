@@ -213,6 +213,7 @@ class _Defaults(threading.local):
         self.stack.pop()
 
 
+_device = device  # where an argument has its name
 defaults = _Defaults()
 """Of this thread: `defaults.stack[-1]` is what `default_device` returns, without a call."""
 
@@ -222,6 +223,6 @@ def default_device() -> device:
     return defaults.stack[-1]
 
 
-def set_default_device(new: device | str | int | None) -> None:
+def set_default_device(device: device | str | int | None) -> None:
     """Set the device on which factories create tensors in this thread; None means the CPU."""
-    defaults.stack[0] = cpu if new is None else device(new)
+    defaults.stack[0] = cpu if device is None else _device(device)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import inspect
 from typing import Any
 
 import pytest
@@ -76,16 +77,91 @@ MISSING = {
 }
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_exported_names(name: str) -> None:
-    module = importlib.import_module(f"torch.{name}")
-    own = importlib.import_module(f"torchgen_out.{name}")
-    exported = getattr(module, "__all__", None) or [
+WITH_CLASSES = [
+    "autograd.graph",
+    "distributions",
+    "nn",
+    "nn.utils.rnn",
+    "optim",
+    "optim.lr_scheduler",
+    "optim.swa_utils",
+    "utils.data",
+]
+NOWHERE = {"T_destination", "arg_constraints", "ipu", "mtia", "xpu"}
+NOWHERE |= {"OptimizerPostHook", "OptimizerPreHook", "profile_hook_step"}
+"""Attributes of no class: annotations, devices that are not here, what abstract classes name."""
+_RNN = "check_forward_args check_hidden_size check_input get_expected_hidden_size permute_hidden"
+MISSING_METHODS = {
+    "CatTransform": "length",
+    "DataLoader": "check_worker_number_rationality",
+    "DataParallel": "gather parallel_apply replicate scatter",
+    "ConcatDataset": "cummulative_sizes",
+    "GRU": _RNN,
+    "GeneralizedPareto": "log_cdf log_survival_function",
+    "LSTM": f"{_RNN} get_expected_cell_size",
+    "MultiheadAttention": "merge_masks",
+    "RNN": _RNN,
+    "RNNBase": _RNN,
+    "SequentialLR": "recursive_undo",
+}
+OTHER_KEYWORDS = {
+    "CorrCholeskyTransform.log_abs_det_jacobian": "intermediates",
+    "Hardtanh.__init__": "max_value min_value",
+    "Transformer.forward": "memory_is_causal src_is_causal tgt_is_causal",  # **hints
+    "NLLLoss2d.__init__": "ignore_index reduce reduction size_average weight",  # passed on
+    **dict.fromkeys(
+        [f"{each}Loss.__init__" for each in ("CosineEmbedding", "HingeEmbedding", "MarginRanking")],
+        "reduce reduction size_average",  # passed on
+    ),
+}
+
+
+def _exported(module: Any) -> list[str]:
+    return getattr(module, "__all__", None) or [
         each
         for each, value in vars(module).items()
         if each[0] != "_" and str(getattr(value, "__module__", "")).startswith(module.__name__)
     ]
-    missing = {each for each in exported if not hasattr(own, each)}
+
+
+def _classes(name: str) -> list[tuple[type, type]]:
+    module, own = (importlib.import_module(f"{each}.{name}") for each in ("torch", "torchgen_out"))
+    pairs = [(getattr(module, each), getattr(own, each, None)) for each in _exported(module)]
+    return [(a, b) for a, b in pairs if isinstance(a, type) and isinstance(b, type)]
+
+
+@pytest.mark.parametrize("name", WITH_CLASSES)
+def test_methods(name: str) -> None:
+    for theirs_class, own in _classes(name):
+        missing = {each for each in dir(theirs_class) if each[0] != "_" and not hasattr(own, each)}
+        if not issubclass(theirs_class, theirs.Tensor):
+            known = set(MISSING_METHODS.get(theirs_class.__name__, "").split())
+            assert missing - NOWHERE == known, theirs_class
+
+
+@pytest.mark.parametrize("name", WITH_CLASSES)
+def test_keywords_of_methods(name: str) -> None:
+    for theirs_class, own in _classes(name):
+        for method, function in vars(theirs_class).items():
+            is_public = method[0] != "_" or method == "__init__"
+            if is_public and inspect.isfunction(function) and callable(getattr(own, method, None)):
+                wanted = _keywords(function)
+                missing = wanted - _keywords(getattr(own, method))
+                title = f"{theirs_class.__name__}.{method}"
+                assert missing == set(OTHER_KEYWORDS.get(title, "").split()), title
+
+
+def _keywords(function: Any) -> set[str]:
+    parameters = inspect.signature(function).parameters.values()
+    several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return {each.name for each in parameters if each.kind not in several and each.name != "self"}
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_exported_names(name: str) -> None:
+    module = importlib.import_module(f"torch.{name}")
+    own = importlib.import_module(f"torchgen_out.{name}")
+    missing = {each for each in _exported(module) if not hasattr(own, each)}
     assert missing == set(MISSING.get(name, "").split())
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -250,6 +251,116 @@ def test_parameters_that_wait_for_a_shape_are_not_counted() -> None:
     for library in (ours, theirs):
         with pytest.raises(ValueError, match="use an uninitialized parameter"):
             library.nn.LazyLinear(3).weight.numel()
+
+
+WAITING = """
+p + 1
+m.relu(p)
+m.stack([p])
+p.sum()
+p[0]
+len(p)
+p.dim()
+p.zero_()
+p.clone()
+p.tolist()
+p == p
+m.nn.functional.linear(m.ones(1, 2), p)
+m.nn.init.ones_(p)
+p.dtype
+p.device
+p.requires_grad
+p.grad
+p.size()
+p.double().dtype
+p.to(m.float64).dtype
+hash(p) == hash(p)
+"""
+
+
+@pytest.mark.parametrize("code", WAITING.split("\n")[1:-1])
+@pytest.mark.parametrize("kind", ["UninitializedParameter", "UninitializedBuffer"])
+def test_tensors_that_wait_for_a_shape_compute_nothing(code: str, kind: str) -> None:
+    def outcome(module: Any) -> str:
+        try:
+            return repr(eval(code, {"m": module, "p": getattr(module.nn, kind)()}))
+        except (ValueError, RuntimeError) as error:
+            return type(error).__name__ + str(error)[:45]
+
+    assert outcome(ours).replace("torchgen_out", "torch") == outcome(theirs)
+
+
+def test_lazy_convolutions_take_their_arguments_by_position() -> None:
+    for library in (ours, theirs):
+        layer = library.nn.LazyConv1d(2, 3, 2, 1, 1, 1, False, "circular")
+        assert layer(library.ones(1, 4, 6)).shape == (1, 2, 3)
+        assert layer.bias is None
+        turned = library.nn.LazyConvTranspose1d(2, 3, 2, 1, 1, 1, False, 2)
+        assert turned(library.ones(1, 4, 6)).shape == (1, 2, 14)
+        assert turned.bias is None
+
+
+def test_packed_sequences_change_dtype() -> None:
+    for library in (ours, theirs):
+        pack = library.nn.utils.rnn.pack_sequence
+        packed = pack([library.ones(1, 2), library.ones(3, 2)], enforce_sorted=False)
+        names = ("double", "half", "long", "int", "short", "char", "byte", "float", "cpu")
+        found = {each: getattr(packed, each)() for each in names}
+        for name, each in found.items():
+            assert each.data.dtype is getattr(packed.data, name)().dtype
+            assert each.sorted_indices.tolist() == [1, 0]
+            assert each.batch_sizes is packed.batch_sizes
+        assert found["float"] is packed is found["cpu"]
+        assert not packed.is_pinned()
+
+
+def test_bags_of_a_given_table() -> None:
+    for library in (ours, theirs):
+        table = library.arange(6.0).view(3, 2)
+        bag = library.nn.EmbeddingBag.from_pretrained(table, True, None, 2.0, False, "sum")
+        assert bag(library.tensor([[0, 2]])).tolist() == [[4, 6]]
+        assert not bag.weight.requires_grad
+        trained = library.nn.EmbeddingBag.from_pretrained(table, freeze=False, padding_idx=0)
+        assert trained(library.tensor([[0, 2]])).tolist() == [[4, 5]]
+        assert trained.weight.requires_grad
+        with pytest.raises(AssertionError, match="2-dimensional"):
+            library.nn.EmbeddingBag.from_pretrained(table[0])
+
+
+def test_a_sequence_of_modules_repeated_in_place() -> None:
+    for library in (ours, theirs):
+        modules = library.nn.Sequential(library.nn.ReLU(), library.nn.Tanh())
+        kept = modules
+        modules *= 2
+        assert kept is modules
+        assert [type(each).__name__ for each in modules] == ["ReLU", "Tanh"] * 2
+        assert len(list(modules.modules(remove_duplicate=False))) == 5
+        with pytest.raises(ValueError, match="Non-positive multiplication factor"):
+            modules *= 0
+
+
+def test_hooks_of_an_optimizer_put_first() -> None:
+    for library in (ours, theirs):
+        optimizer = library.optim.SGD([library.ones(1, requires_grad=True)], lr=1.0)
+        for kind in ("state_dict", "load_state_dict"):
+            seen: list[str] = []
+            first, second = partial(_note, seen, "first"), partial(_note, seen, "second")
+            for when in ("pre", "post"):
+                register = getattr(optimizer, f"register_{kind}_{when}_hook")
+                register(second)
+                register(first, prepend=True)
+            optimizer.load_state_dict(optimizer.state_dict())
+            assert seen[:4] == ["first", "second"] * 2
+
+
+def _note(seen: list[str], what: str, *args: Any) -> None:
+    seen.append(what)
+
+
+def test_clipping_the_gradients_of_an_exhausted_generator_is_told() -> None:
+    for library in (ours, theirs):
+        with pytest.warns(UserWarning, match="`parameters` is an empty generator"):
+            library.nn.utils.clip_grad_norm_((each for each in ()), 1.0)
 
 
 @pytest.mark.filterwarnings("ignore:for bias")

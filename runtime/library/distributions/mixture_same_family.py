@@ -75,14 +75,14 @@ class MixtureSameFamily(Distribution):
         between = component.mean - self._pad(self.mean)
         return self._weighted(component.variance) + self._weighted(between.pow(2))
 
-    def cdf(self, value: Tensor) -> Tensor:
-        each = self._component_distribution.cdf(self._pad(value))
+    def cdf(self, x: Tensor) -> Tensor:
+        each = self._component_distribution.cdf(self._pad(x))
         return (each * self._mixture_distribution.probs).sum(-1)
 
-    def log_prob(self, value: Tensor) -> Tensor:
+    def log_prob(self, x: Tensor) -> Tensor:
         if self._validate_args:
-            self._validate_sample(value)
-        each = self._component_distribution.log_prob(self._pad(value))
+            self._validate_sample(x)
+        each = self._component_distribution.log_prob(self._pad(x))
         weights = torch.log_softmax(self._mixture_distribution.logits, dim=-1)
         return torch.logsumexp(each + weights, dim=-1)
 

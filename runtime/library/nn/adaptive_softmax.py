@@ -73,10 +73,12 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             first.reset_parameters()
             second.reset_parameters()
 
-    def forward(self, input: Any, target: Any) -> ASMoutput:
-        self._check(input, target)
-        is_batch = target.dim() > 0
-        rows, labels = (input, target) if is_batch else (input.unsqueeze(0), target.unsqueeze(0))
+    def forward(self, input_: Any, target_: Any) -> ASMoutput:
+        self._check(input_, target_)
+        is_batch = target_.dim() > 0
+        rows, labels = (
+            (input_, target_) if is_batch else (input_.unsqueeze(0), target_.unsqueeze(0))
+        )
         head = F.log_softmax(self.head(rows), dim=1)
         output = head.new_zeros(labels.size(0))
         bounds = [0, *self.cutoffs]

@@ -119,13 +119,25 @@ class Sequential(_NumberedModules):
         return self
 
     def __mul__(self, other: int) -> Sequential:
+        self._check_factor(other)
+        return Sequential(*[module for _ in range(other) for module in self])
+
+    __rmul__ = __mul__
+
+    def extend(self, sequential: Iterable[Any]) -> Any:
+        """Add modules at the end."""
+        return super().extend(sequential)
+
+    def __imul__(self, other: int) -> Sequential:
+        self._check_factor(other)
+        self.extend([module for _ in range(other - 1) for module in self])
+        return self
+
+    def _check_factor(self, other: int) -> None:
         if not isinstance(other, int):
             raise TypeError(f"unsupported operand type(s) for *: {type(self)} and {type(other)}")
         if other <= 0:
             raise ValueError(f"Non-positive multiplication factor {other} for {type(self)}")
-        return Sequential(*[module for _ in range(other) for module in self])
-
-    __rmul__ = __mul__
 
     def forward(self, input: Any) -> Any:
         for module in self._modules.values():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import torchgen_out as torch
+from torchgen_out._runtime.dispatch import overrides
 from torchgen_out._runtime.library.nn.parameter import Buffer, Parameter
 
 
@@ -15,6 +16,21 @@ def _no_shape() -> RuntimeError:
         "initialized one. Call `forward` to initialize the parameters before accessing their "
         "attributes."
     )
+
+
+def _used_in(name: str) -> ValueError:
+    return ValueError(
+        f"Attempted to use an uninitialized parameter in {name}. This error happens when you are "
+        "using a `LazyModule` or explicitly manipulating `UninitializedParameter` objects. When "
+        "using LazyModules Call `forward` with a dummy batch to initialize the parameters before "
+        "calling torch functions"
+    )
+
+
+# What has a meaning without a shape: attributes, other dtypes and devices.
+_ALLOWED = {"__get__", "__set__", "__delete__", "__hash__", "get_device", "size"}
+_ALLOWED |= {"to", "cpu", "cuda", "half", "float", "double", "char", "short", "int", "long"}
+_ALLOWED |= {"copy_", "is_complex", "is_floating_point"}
 
 
 class UninitializedTensorMixin:
@@ -40,14 +56,16 @@ class UninitializedTensorMixin:
 
     def numel(self) -> int:
         """Not known yet. **Raises** ValueError."""
-        raise ValueError(
-            "Attempted to use an uninitialized parameter in Tensor.numel. This error happens when "
-            "you are using a `LazyModule` or explicitly manipulating `UninitializedParameter` "
-            "objects. When using LazyModules Call `forward` with a dummy batch to initialize the "
-            "parameters before calling torch functions"
-        )
+        raise _used_in("Tensor.numel")
 
     nelement = numel
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        name = getattr(func, "__name__", str(func))
+        if name not in _ALLOWED:
+            raise _used_in(name)
+        return overrides.disabled(func, types, args, kwargs or {})
 
     def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
         """Become a tensor of this shape, without initial values."""
@@ -85,7 +103,9 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):  # type: igno
     cls_to_become = Parameter
 
     def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Any:
-        return Parameter.__new__(cls, torch.empty(0, device=device, dtype=dtype), requires_grad)
+        with overrides.DisableTorchFunctionSubclass():
+            data = torch.empty(0, device=device, dtype=dtype)
+            return Parameter.__new__(cls, data, requires_grad)
 
     def __init__(self, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> None:
         pass
@@ -105,8 +125,9 @@ class UninitializedBuffer(UninitializedTensorMixin, Buffer):  # type: ignore[mis
         dtype: Any = None,
         persistent: bool = True,
     ) -> Any:
-        data = torch.empty(0, device=device, dtype=dtype, requires_grad=requires_grad)
-        return Buffer.__new__(cls, data, persistent=persistent)
+        with overrides.DisableTorchFunctionSubclass():
+            data = torch.empty(0, device=device, dtype=dtype, requires_grad=requires_grad)
+            return Buffer.__new__(cls, data, persistent=persistent)
 
     def __init__(
         self,

@@ -77,17 +77,8 @@ class _LazyConvXdMixin(LazyModuleMixin):
     weight: Any
     bias: Any
 
-    def __init__(
-        self,
-        out_channels: int,
-        kernel_size: Any,
-        *geometry: Any,
-        bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-        **options: Any,
-    ) -> None:
-        super().__init__(0, 0, kernel_size, *geometry, bias=False, **options)
+    def _wait(self, out_channels: int, bias: bool, device: Any, dtype: Any) -> None:
+        """Put weights without a shape in the place of those without channels."""
         self.weight = UninitializedParameter(device=device, dtype=dtype)
         self.out_channels = out_channels
         if bias:
@@ -124,37 +115,80 @@ class _LazyConvXdMixin(LazyModuleMixin):
         return int(input.shape[input.dim() - unbatched])
 
 
-class LazyConv1d(_LazyConvXdMixin, Conv1d):
+class _LazyConv(_LazyConvXdMixin):
+    """One that takes the arguments of `Conv2d` from `out_channels` on."""
+
+    def __init__(
+        self,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        geometry = (kernel_size, stride, padding, dilation, groups)
+        super().__init__(0, 0, *geometry, False, padding_mode)
+        self._wait(out_channels, bias, device, dtype)
+
+
+class _LazyConvTranspose(_LazyConvXdMixin):
+    """One that takes the arguments of `ConvTranspose2d` from `out_channels` on."""
+
+    def __init__(
+        self,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        output_padding: Any = 0,
+        groups: int = 1,
+        bias: bool = True,
+        dilation: Any = 1,
+        padding_mode: str = "zeros",
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        geometry = (kernel_size, stride, padding, output_padding, groups)
+        super().__init__(0, 0, *geometry, False, dilation, padding_mode)
+        self._wait(out_channels, bias, device, dtype)
+
+
+class LazyConv1d(_LazyConv, Conv1d):
     """A Conv1d whose `in_channels` are those of the first input."""
 
     cls_to_become = Conv1d
 
 
-class LazyConv2d(_LazyConvXdMixin, Conv2d):
+class LazyConv2d(_LazyConv, Conv2d):
     """A Conv2d whose `in_channels` are those of the first input."""
 
     cls_to_become = Conv2d
 
 
-class LazyConv3d(_LazyConvXdMixin, Conv3d):
+class LazyConv3d(_LazyConv, Conv3d):
     """A Conv3d whose `in_channels` are those of the first input."""
 
     cls_to_become = Conv3d
 
 
-class LazyConvTranspose1d(_LazyConvXdMixin, ConvTranspose1d):
+class LazyConvTranspose1d(_LazyConvTranspose, ConvTranspose1d):
     """A ConvTranspose1d whose `in_channels` are those of the first input."""
 
     cls_to_become = ConvTranspose1d
 
 
-class LazyConvTranspose2d(_LazyConvXdMixin, ConvTranspose2d):
+class LazyConvTranspose2d(_LazyConvTranspose, ConvTranspose2d):
     """A ConvTranspose2d whose `in_channels` are those of the first input."""
 
     cls_to_become = ConvTranspose2d
 
 
-class LazyConvTranspose3d(_LazyConvXdMixin, ConvTranspose3d):
+class LazyConvTranspose3d(_LazyConvTranspose, ConvTranspose3d):
     """A ConvTranspose3d whose `in_channels` are those of the first input."""
 
     cls_to_become = ConvTranspose3d

@@ -75,9 +75,9 @@ class Tree:
                 seen.add(module)
                 yield name, module
 
-    def modules(self) -> Iterator[Any]:
-        """Yield this module and every submodule once."""
-        for _, module in self.named_modules():
+    def modules(self, remove_duplicate: bool = True) -> Iterator[Any]:
+        """Yield this module and every submodule, once unless `remove_duplicate` is False."""
+        for _, module in self.named_modules(remove_duplicate=remove_duplicate):
             yield module
 
     def named_modules(

@@ -43,14 +43,71 @@ class PackedSequence(
             unsorted_indices = invert_permutation(sorted_indices)
         return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
 
-    def to(self, *args: Any, **kwargs: Any) -> PackedSequence:
-        """Move or cast the data; the indices follow to the device."""
-        data = self.data.to(*args, **kwargs)
+    def _with(self, data: Any) -> PackedSequence:
+        """These sequences with other data, to whose device the indices follow."""
+        if data is self.data:
+            return self
         indices = [
             None if each is None else each.to(data.device)
             for each in (self.sorted_indices, self.unsorted_indices)
         ]
         return type(self)(data, self.batch_sizes, *indices)
+
+    def to(self, *args: Any, **kwargs: Any) -> PackedSequence:
+        """Move or cast the data."""
+        return self._with(self.data.to(*args, **kwargs))
+
+    def cpu(self, *args: Any, **kwargs: Any) -> PackedSequence:
+        """Move the data to the CPU."""
+        return self._with(self.data.cpu(*args, **kwargs))
+
+    def cuda(self, *args: Any, **kwargs: Any) -> PackedSequence:
+        """Move the data to a CUDA device."""
+        return self._with(self.data.cuda(*args, **kwargs))
+
+    def double(self) -> PackedSequence:
+        """Cast the data to float64."""
+        return self._with(self.data.double())
+
+    def float(self) -> PackedSequence:
+        """Cast the data to float32."""
+        return self._with(self.data.float())
+
+    def half(self) -> PackedSequence:
+        """Cast the data to float16."""
+        return self._with(self.data.half())
+
+    def long(self) -> PackedSequence:
+        """Cast the data to int64."""
+        return self._with(self.data.long())
+
+    def int(self) -> PackedSequence:
+        """Cast the data to int32."""
+        return self._with(self.data.int())
+
+    def short(self) -> PackedSequence:
+        """Cast the data to int16."""
+        return self._with(self.data.short())
+
+    def char(self) -> PackedSequence:
+        """Cast the data to int8."""
+        return self._with(self.data.char())
+
+    def byte(self) -> PackedSequence:
+        """Cast the data to uint8."""
+        return self._with(self.data.byte())
+
+    def pin_memory(self) -> PackedSequence:
+        """Copy the data into page-locked memory."""
+        parts = [
+            None if each is None else each.pin_memory()
+            for each in (self.sorted_indices, self.unsorted_indices)
+        ]
+        return type(self)(self.data.pin_memory(), self.batch_sizes, *parts)
+
+    def is_pinned(self) -> bool:
+        """Whether the data lies in page-locked memory."""
+        return bool(self.data.is_pinned())
 
     @property
     def is_cuda(self) -> bool:
@@ -191,9 +248,9 @@ def pad_sequence(
     return torch.stack(rows, 0 if batch_first else 1)
 
 
-def unpad_sequence(padded: Any, lengths: Any, batch_first: bool = False) -> list[Any]:
+def unpad_sequence(padded_sequences: Any, lengths: Any, batch_first: bool = False) -> list[Any]:
     """Undo `pad_sequence`."""
-    rows = padded if batch_first else padded.transpose(0, 1).contiguous()
+    rows = padded_sequences if batch_first else padded_sequences.transpose(0, 1).contiguous()
     return [row[:count] for row, count in zip(rows, lengths.tolist(), strict=True)]
 
 
@@ -203,9 +260,9 @@ def pack_sequence(sequences: Sequence[Any], enforce_sorted: bool = True) -> Pack
     return pack_padded_sequence(pad_sequence(sequences), lengths, enforce_sorted=enforce_sorted)
 
 
-def unpack_sequence(packed: PackedSequence) -> list[Any]:
+def unpack_sequence(packed_sequences: PackedSequence) -> list[Any]:
     """Undo `pack_sequence`."""
-    padded, lengths = pad_packed_sequence(packed, batch_first=True)
+    padded, lengths = pad_packed_sequence(packed_sequences, batch_first=True)
     return unpad_sequence(padded, lengths, batch_first=True)
 
 

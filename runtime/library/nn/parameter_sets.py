@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from typing import Any
 
 import torchgen_out as torch
+from torchgen_out._runtime.core.user_warnings import warn
 
 __all__ = [
     "clip_grad_norm_",
@@ -81,7 +82,10 @@ def clip_grad_norm_(
     Returns the norm before. `foreach` is accepted and has no effect. What `fully_shard` has dealt
     out counts on all ranks, which call it together.
     """
+    is_generator = isinstance(parameters, Generator)
     parameters = [parameters] if isinstance(parameters, torch.Tensor) else list(parameters)
+    if is_generator and not parameters:
+        warn("`parameters` is an empty generator, no gradient clipping will occur.")
     with torch.no_grad():
         parts = _norms_by_ranks(parameters, float(norm_type))
         total = get_total_norm(parts, float(norm_type), error_if_nonfinite)

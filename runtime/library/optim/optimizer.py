@@ -293,9 +293,13 @@ class Optimizer:
 
     # -- hooks ------------------------------------------------------------------------------
 
-    def _register(self, table: str, hook: Callable[..., Any]) -> RemovableHandle:
+    def _register(
+        self, table: str, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
         handle = RemovableHandle(self._hooks[table])
         self._hooks[table][handle.id] = hook
+        if prepend:
+            self._hooks[table].move_to_end(handle.id, last=False)
         return handle
 
     def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
@@ -306,21 +310,29 @@ class Optimizer:
         """Call `hook(optimizer, args, kwargs)` after every step."""
         return self._register("step_post", hook)
 
-    def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+    def register_state_dict_pre_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
         """Call `hook(optimizer)` before `state_dict`."""
-        return self._register("state_dict_pre", hook)
+        return self._register("state_dict_pre", hook, prepend)
 
-    def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+    def register_state_dict_post_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
         """Call `hook(optimizer, state_dict)` after `state_dict`; what it returns replaces it."""
-        return self._register("state_dict_post", hook)
+        return self._register("state_dict_post", hook, prepend)
 
-    def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+    def register_load_state_dict_pre_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
         """Call `hook(optimizer, state_dict)` before loading; what it returns replaces it."""
-        return self._register("load_state_dict_pre", hook)
+        return self._register("load_state_dict_pre", hook, prepend)
 
-    def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+    def register_load_state_dict_post_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
         """Call `hook(optimizer)` after loading."""
-        return self._register("load_state_dict_post", hook)
+        return self._register("load_state_dict_post", hook, prepend)
 
 
 def _hook_tables() -> dict[str, OrderedDict[int, Any]]:
