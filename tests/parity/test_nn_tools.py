@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from collections import OrderedDict
 from functools import partial
 from typing import Any
 
@@ -337,6 +338,27 @@ def test_a_sequence_of_modules_repeated_in_place() -> None:
         assert len(list(modules.modules(remove_duplicate=False))) == 5
         with pytest.raises(ValueError, match="Non-positive multiplication factor"):
             modules *= 0
+
+
+def test_parameters_of_a_dict_come_by_name() -> None:
+    """In this order optimizers number them, and `parameters()` gives them."""
+    for library in (ours, theirs):
+        values = {name: library.ones(1) for name in "cab"}
+        parameters = library.nn.ParameterDict(values)
+        assert list(parameters) == [name for name, _ in parameters.named_parameters()] == [*"abc"]
+        assert list(library.nn.ParameterDict(OrderedDict(values))) == [*"cab"]
+        assert list(library.nn.ParameterDict(values.items())) == [*"cab"]
+        kept = library.nn.ParameterDict(values.items())
+        assert list(library.nn.ParameterDict(kept)) == [*"cab"]
+        kept.update({"e": 1, "d": library.ones(2)})
+        assert list(kept) == [*"cabde"]
+        assert list(library.nn.ModuleDict(dict.fromkeys("cab", library.nn.ReLU()))) == [*"cab"]
+
+
+def test_a_module_on_meta_cannot_be_moved() -> None:
+    for library in (ours, theirs):
+        with pytest.raises(NotImplementedError, match=r"use torch.nn.Module.to_empty\(\) instead"):
+            library.nn.Linear(2, 2, device="meta").to("cpu")
 
 
 def test_hooks_of_an_optimizer_put_first() -> None:

@@ -60,7 +60,15 @@ class Conversion:
                 options["dtype"] = target
             if memory_format is not None and tensor.dim() in (4, 5):
                 options["memory_format"] = memory_format
-            return tensor.to(**options)
+            try:
+                return tensor.to(**options)
+            except NotImplementedError as error:
+                if not tensor.is_meta:
+                    raise
+                raise NotImplementedError(
+                    f"{error} Please use torch.nn.Module.to_empty() instead of "
+                    "torch.nn.Module.to() when moving module from meta to a different device."
+                ) from None
 
         return self._apply(convert)
 

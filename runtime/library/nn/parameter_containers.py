@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from operator import itemgetter
 from typing import Any
 
 import torchgen_out as torch
@@ -175,8 +176,15 @@ class ParameterDict(Module):
         return ParameterDict(OrderedDict(self.items()))
 
     def update(self, parameters: Any) -> None:
-        """Add the values of a mapping or of (name, value) pairs."""
-        for key, value in named_items(parameters, "ParameterDict"):
+        """Add the values of a mapping or of (name, value) pairs.
+
+        Those of a mapping that promises no order, as a dict, come by name: the order in which
+        optimizers know them.
+        """
+        pairs = named_items(parameters, "ParameterDict")
+        if isinstance(parameters, Mapping) and not isinstance(parameters, OrderedDict):
+            pairs = sorted(pairs, key=itemgetter(0))
+        for key, value in pairs:
             self[key] = value
 
     def extra_repr(self) -> str:
