@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import inspect
 import io
+import json
 import pkgutil
 import subprocess
 import sys
@@ -216,6 +217,40 @@ def test_whole_modules_by_all_their_names(module: str) -> None:
 def _renamed(file: bytes, before: bytes, after: bytes) -> bytes:
     """A pickle of protocol 2 names a class by lines of text."""
     return file.replace(b"c" + before + b"\n", b"c" + after + b"\n")
+
+
+PROFILE_COLUMNS = (
+    "cpu_time_total self_cpu_time_total cpu_time cpu_memory_usage self_cpu_memory_usage "
+    "cuda_time_total self_cuda_time_total device_time_total self_device_memory_usage count"
+)
+
+
+@pytest.mark.parametrize("column", PROFILE_COLUMNS.split())
+def test_profiles_are_sorted_by_every_column(column: str) -> None:
+    with torch.autograd.profiler.profile() as record:
+        torch.ones(2).exp().add_(1)
+    assert "aten::exp" in record.key_averages().table(sort_by=column, row_limit=-1)
+    assert getattr(record.total_average(), column) >= 0
+
+
+def test_a_profile_tells_its_whole_and_takes_metadata(tmp_path: Path) -> None:
+    with torch.profiler.profile() as record:
+        record.add_metadata("run", "first")
+        record.add_metadata_json("settings", '{"rate": 1}')
+        torch.ones(2).exp()
+        record.toggle_collection_dynamic(False, [torch.profiler.ProfilerActivity.CPU])
+        torch.ones(2).sin()
+        record.toggle_collection_dynamic(True, [torch.profiler.ProfilerActivity.CPU])
+        torch.ones(2).cos()
+    names = [each.name for each in record.events()]
+    assert "aten::exp" in names
+    assert "aten::cos" in names
+    assert "aten::sin" not in names
+    record.export_chrome_trace(str(tmp_path / "trace.json"))
+    written = json.loads((tmp_path / "trace.json").read_text())
+    assert written["run"] == "first"
+    assert written["settings"] == {"rate": 1}
+    assert len(written["traceEvents"]) == len(names) == record.events().total_average().count
 
 
 def test_profile_counts_calls_and_leaves_no_trace() -> None:

@@ -7,6 +7,7 @@ import torchgen_out.autograd.gradcheck as _gradcheck  # noqa: F401
 from torchgen_out._runtime.autograd.namespace import *  # noqa: F403
 from torchgen_out._runtime.autograd.namespace import __all__  # noqa: F401
 from torchgen_out.autograd import (  # noqa: F401
+    forward_ad,
     functional,
     profiler,
 )

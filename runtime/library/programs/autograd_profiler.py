@@ -23,5 +23,23 @@ class profile(profiler.profile):
     def __init__(self, enabled: bool = True, **options: Any) -> None:
         super().__init__(schedule=None if enabled else lambda step: ProfilerAction.NONE)
 
+    @property
+    def function_events(self) -> EventList:
+        """All calls, in the order in which they ended."""
+        return self.events()
+
+    @property
+    def self_cpu_time_total(self) -> float:
+        """The time of all calls, none counted twice."""
+        return self.events().self_cpu_time_total
+
+    def total_average(self) -> Event:
+        """Return all calls together."""
+        return self.events().total_average()
+
+    def table(self, sort_by: str | None = None, row_limit: int = 100, **options: Any) -> str:
+        """Return the table of all calls."""
+        return self.events().table(sort_by, row_limit)
+
 
 public.place_all("autograd.profiler", globals())

@@ -14,7 +14,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from torchgen_out._runtime.core import public
@@ -196,6 +196,7 @@ class profile:
         self._is_planned = schedule is not None
         self._ready = on_trace_ready
         self._events: list[Event] = []
+        self._metadata: dict[str, Any] = {}
         self.step_num = 0
         self._is_recording = False
 
@@ -231,7 +232,11 @@ class profile:
     def _begin(self, action: ProfilerAction) -> None:
         records = action in (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
         if records and not self._is_recording:
-            self._events = []
+            self._record([])
+
+    def _record(self, events: list[Event]) -> None:
+        if not self._is_recording:
+            self._events = events
             self._is_recording = True
             if not _recording:
                 wrap_calls(_timed)
@@ -252,19 +257,36 @@ class profile:
 
     def key_averages(self, *grouping: Any, **options: Any) -> EventList:
         """Return the calls of each name together."""
-        return EventList(self._events).averages()
+        return self.events().averages()
 
     def export_chrome_trace(self, path: str) -> None:
-        """Write the calls for the viewer of chrome://tracing."""
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump({"traceEvents": list(self._trace())}, file)
+        """Write the calls for the viewer of chrome://tracing, with the metadata."""
+        self.events().export_chrome_trace(path, **self._metadata)
 
-    def _trace(self) -> Iterator[dict[str, Any]]:
-        for each in self._events:
-            yield {
-                "name": each.key, "ph": "X", "pid": os.getpid(), "tid": each.thread,
-                "ts": each.start / 1000, "dur": each.time, "cat": "cpu_op",
-            }  # fmt: skip
+    def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
+        """Write the stacks of all calls: none, as no stacks are recorded."""
+        open(path, "w", encoding="utf-8").close()
+
+    def add_metadata(self, key: str, value: str) -> None:
+        """Keep a text for the trace."""
+        self._metadata[key] = value
+
+    def add_metadata_json(self, key: str, value: str) -> None:
+        """Keep a value, which is given as JSON, for the trace."""
+        self._metadata[key] = json.loads(value)
+
+    preset_metadata_json = add_metadata_json
+
+    def toggle_collection_dynamic(
+        self, enable: bool, activities: Iterable[ProfilerActivity]
+    ) -> None:
+        """Go on or pause with recording, if the host is among the activities."""
+        if ProfilerActivity.CPU not in activities:
+            return
+        if enable:
+            self._record(self._events)
+        else:
+            self._end()
 
 
 public.place_all("profiler", globals())

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import os
+from collections.abc import Iterator
+from typing import Any
+
 from torchgen_out._runtime.core import public
 
 
 class Event:
-    """One call, or all calls of one name."""
+    """One call, or all calls of one name. What is not measured is 0: memory, a device, flops."""
+
+    cpu_memory_usage = self_cpu_memory_usage = device_memory_usage = self_device_memory_usage = 0
+    cuda_memory_usage = self_cuda_memory_usage = flops = 0
+    device_time = device_time_total = self_device_time_total = 0.0
+    cuda_time = cuda_time_total = self_cuda_time_total = 0.0
+    input_shapes: tuple[Any, ...] = ()
+    stack: tuple[Any, ...] = ()
 
     def __init__(self, key: str, thread: int, start: int) -> None:
         self.key = self.name = key
@@ -37,6 +49,27 @@ class Event:
         """The time of one call."""
         return self.time / self.count
 
+    @property
+    def cpu_time_str(self) -> str:
+        """The time of one call, with its unit."""
+        return _time(self.cpu_time)
+
+    @property
+    def cpu_time_total_str(self) -> str:
+        """The time of all calls, with its unit."""
+        return _time(self.cpu_time_total)
+
+    @property
+    def self_cpu_time_total_str(self) -> str:
+        """The time of all calls without those that they made, with its unit."""
+        return _time(self.self_cpu_time_total)
+
+    def add(self, other: Event) -> None:
+        """Count the calls of another event as well."""
+        self.time += other.time
+        self.inner_time += other.inner_time
+        self.count += other.count
+
     def __repr__(self) -> str:
         return f"<{self.key}: {self.count} calls, {self.time:.3f} us>"
 
@@ -51,11 +84,32 @@ class EventList(list[Event]):
             if each.key not in found:
                 found[each.key] = total = Event(each.key, each.thread, each.start)
                 total.count = 0
-            total = found[each.key]
-            total.time += each.time
-            total.inner_time += each.inner_time
-            total.count += each.count
+            found[each.key].add(each)
         return EventList(found.values())
+
+    def key_averages(self, *grouping: Any, **options: Any) -> EventList:
+        """Return the calls of each name together."""
+        return self.averages()
+
+    def total_average(self) -> Event:
+        """Return all calls together."""
+        total = Event("Total", 0, 0)
+        total.count = 0
+        for each in self:
+            total.add(each)
+        return total
+
+    def export_chrome_trace(self, path: str | os.PathLike[str], **metadata: Any) -> None:
+        """Write the calls for the viewer of chrome://tracing."""
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"traceEvents": list(self._trace()), **metadata}, file)
+
+    def _trace(self) -> Iterator[dict[str, Any]]:
+        for each in self:
+            yield {
+                "name": each.key, "ph": "X", "pid": os.getpid(), "tid": each.thread,
+                "ts": each.start / 1000, "dur": each.time, "cat": "cpu_op",
+            }  # fmt: skip
 
     @property
     def self_cpu_time_total(self) -> float:
@@ -63,7 +117,10 @@ class EventList(list[Event]):
         return sum(each.self_cpu_time_total for each in self)
 
     def table(self, sort_by: str | None = None, row_limit: int = 100, **options: object) -> str:
-        """Return a table as text, sorted by `cpu_time_total`, `self_cpu_time_total`, `count` ..."""
+        """Return a table as text, sorted by `cpu_time_total`, `self_cpu_time_total`, `count` ...
+
+        row_limit: how many rows are shown; all if it is negative.
+        """
         rows = list(self)
         if sort_by is not None:
             name = sort_by.replace("cuda", "cpu").replace("device", "cpu")
@@ -71,7 +128,7 @@ class EventList(list[Event]):
         whole = self.self_cpu_time_total or 1.0
         lines = [
             ("Name", "Self CPU %", "Self CPU", "CPU total", "CPU time avg", "# of Calls"),
-            *(_row(each, whole) for each in rows[:row_limit]),
+            *(_row(each, whole) for each in rows[: row_limit if row_limit >= 0 else None]),
         ]
         widths = [max(len(line[i]) for line in lines) for i in range(6)]
         rule = "  ".join("-" * width for width in widths)

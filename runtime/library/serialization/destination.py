@@ -17,8 +17,12 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
 
     A symlink stays one: the file that it leads to is replaced, and keeps its permissions. A pipe
     or device is no file that could be replaced, so it is written to itself.
+
+    **Raises** RuntimeError if there is no folder for it.
     """
     target = Path(os.path.realpath(path))
+    if not target.parent.is_dir():
+        raise RuntimeError(f"Parent directory {target.parent} does not exist.")
     mode = _mode(target)
     if mode is not None and not stat.S_ISREG(mode):
         yield target
