@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.kernels import build, threads
 from torchgen_out._runtime.kernels.common import places
 from torchgen_out._runtime.kernels.common.contraction import Operand
@@ -21,7 +22,7 @@ from torchgen_out._runtime.kernels.common.index import (
 from torchgen_out._runtime.kernels.cpu.loop_plans import do_nothing, refusing
 from torchgen_out._runtime.kernels.cpu.loops.contraction import plan_contraction
 from torchgen_out._runtime.kernels.cpu.loops.index_text import MOST_SPELLED, launch_text
-from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec, collapse, order_dims
+from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec, collapse
 
 Array = Any
 INT64 = np.dtype(np.int64)
@@ -216,9 +217,10 @@ class Call(NamedTuple):
         """The loops over `...`, as few as will do."""
         names = [name for name in launch.arrays if self.forms[name].has_batch]
         rows = [_batch_strides(self.specs[each], self.forms[each], self.batch) for each in names]
-        order = list(range(len(self.batch)))
+        order: Sequence[int] = range(len(self.batch))
         if launch.runs_batch:
-            order = order_dims(self.batch, [self._steps(name) for name in launch.writes])
+            steps = tuple([self._steps(name) for name in launch.writes])
+            order = shapes.joint_order(tuple(self.batch), steps)
         sizes, strides = collapse(self.batch, rows, order)
         if not self.batch or not names or sizes == [1]:
             sizes, strides = [], [[] for _ in rows]
