@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import freshness, library, manifest, records
+from .model.operator import Index, Kind
 from .model.program import Program
 from .parse.places import OnePlace
 
@@ -47,19 +48,31 @@ def read(project: Project) -> Program:
     place = project.out / manifest.CACHE / f"program.{sys.implementation.cache_tag}{manifest.KEPT}"
     found = _kept(project, place)
     if found is None:
-        found = _without_samples(project.read())
+        found = _as_others_need_it(project.read())
         with contextlib.suppress(OSError):  # a folder that may only be read
             _keep(project, place, found)
     return found
 
 
-def _without_samples(program: Program) -> Program:
-    """The program as packages outside the tree need it: nobody calls its samples for them."""
+def _as_others_need_it(program: Program) -> Program:
+    """The program for packages outside the tree: names and signatures, and what kinds there are.
+
+    Nobody calls its samples for them, nor asks how it differentiates or what statements say.
+    """
     operators = [
-        dataclasses.replace(each, samples=None, places=OnePlace(each.where))
+        dataclasses.replace(
+            each, samples=None, places=OnePlace(each.where), kind=_without_statements(each.kind)
+        )
         for each in program.operators
     ]
-    return dataclasses.replace(program, operators=tuple(operators))
+    return dataclasses.replace(program, operators=tuple(operators), derivatives=())
+
+
+def _without_statements(kind: Kind) -> Kind:
+    if not isinstance(kind, Index):
+        return kind
+    program = dataclasses.replace(kind.program, statements=(), extents=(), requirements=(), text="")
+    return dataclasses.replace(kind, program=program, variants=(), cases=())
 
 
 def _kept(project: Project, place: Path) -> Program | None:
