@@ -39,8 +39,8 @@ USUAL = ("float32", "int32", "bfloat16")
 REFUSED = {
     "complex64": (
         "complex", "bernoulli_.Tensor", "softmax.int", "log_softmax.int", "_cross_entropy_rows",
-        "index_reduce", "scatter_reduce.two", "max_pool2d_with_indices", "max_pool3d_with_indices",
-        "_adaptive_max_pool2d", "_adaptive_max_pool3d",
+        "_spmm", "index_reduce", "scatter_reduce.two", "max_pool2d_with_indices",
+        "max_pool3d_with_indices", "_adaptive_max_pool2d", "_adaptive_max_pool3d",
     ),
     "bfloat16": ("complex", "_three_term_recurrence"),
     "float16": ("_three_term_recurrence",),

@@ -85,6 +85,11 @@ def adding(kernel: Callable[..., None]) -> Direct:
     return Direct(kernel, "self")
 
 
+def batched(x: Array) -> Array:
+    """A matrix as a batch of one."""
+    return x.at(0, (1, *x.sizes), (0, *x.strides))
+
+
 def turned(x: Array) -> Array:
     """The last two dims exchanged."""
     order = (*range(x.ndim - 2), x.ndim - 1, x.ndim - 2)

@@ -20,10 +20,12 @@ def spmm(
 ) -> Answer:
     """Shape: (rows + 1), (entries), (entries), (columns, width) -> (rows, width).
 
-    Raises: RuntimeError for other dims or numbers of entries, or another `reduce`.
+    Raises: RuntimeError for other dims or numbers of entries, or another `reduce`, which for
+    complex numbers is the sum.
     """
-    if reduce not in FOLDS:
-        raise RuntimeError(f"_spmm: expected reduce to be one of {FOLDS}, got {reduce!r}")
+    folds = FOLDS[:1] if values.dtype.is_complex else FOLDS
+    if reduce not in folds:
+        raise RuntimeError(f"_spmm: expected reduce to be one of {folds}, got {reduce!r}")
     for name, each in (("offsets", offsets), ("others", others), ("values", values)):
         if each.ndim != 1:
             raise RuntimeError(f"_spmm: expected '{name}' of one dim, got {each.ndim}")

@@ -15,7 +15,7 @@ from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.kernels.cuda.direct import LibraryQueue as Queue
 from torchgen_out._runtime.kernels.cuda.direct import direct
 from torchgen_out._runtime.kernels.cuda.matmul.matrix_plans import scaled
-from torchgen_out._runtime.kernels.cuda.queue import Array, contiguous
+from torchgen_out._runtime.kernels.cuda.queue import Array, contiguous, permuted
 
 MOST_DIMS = 3
 """Dims of one transform."""
@@ -113,7 +113,7 @@ def _run(
     if not out.numel:
         return
     order = (*[d for d in range(out.ndim) if d not in dims], *dims)
-    seen, target = _permuted(source, order), _permuted(out, order)
+    seen, target = permuted(source, order), permuted(out, order)
     given = contiguous(queue, seen)
     if not _is_aligned(given) or (kept and given is seen):
         given = queue.empty(seen.sizes, seen.dtype)
@@ -130,10 +130,6 @@ def _run(
 def _is_aligned(x: Array) -> bool:
     """Whether memory lies as the library wants it: real numbers, too, as complex ones do."""
     return not x.address % x.dtype.to_complex().itemsize
-
-
-def _permuted(x: Array, order: Sequence[int]) -> Array:
-    return x.at(0, [x.sizes[d] for d in order], [x.strides[d] for d in order])
 
 
 def _normalize(queue: Queue, out: Array, points: int, normalization: int) -> None:

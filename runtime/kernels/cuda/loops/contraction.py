@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from torchgen_out._runtime.kernels.common.contraction import Axis, Matrices, Operand, matrices
 from torchgen_out._runtime.kernels.common.index import Product
-from torchgen_out._runtime.kernels.cuda.direct import ProductQueue
+from torchgen_out._runtime.kernels.cuda.direct import ProductQueue, batched
 from torchgen_out._runtime.kernels.cuda.matmul.matrix_plans import multiply
 from torchgen_out._runtime.kernels.cuda.queue import Array
 
@@ -48,7 +48,7 @@ def _as_one_batch(queue: ProductQueue, found: Matrices, arrays: Sequence[Array])
         array.at(start, *_geometry([*found.loops, *pair], i))
         for i, array, start, pair in zip(range(3), arrays, found.starts, _pairs(found), strict=True)
     ]
-    out, one, other = (view if view.ndim == 3 else _batched(view) for view in views)
+    out, one, other = (view if view.ndim == 3 else batched(view) for view in views)
     multiply(queue, out, one, other)
     return True
 
@@ -71,7 +71,7 @@ def _one_by_one(queue: ProductQueue, found: Matrices, arrays: Sequence[Array]) -
         for i, pair in enumerate(_pairs(found)):
             start = starts[i] + sum(begins[id(axis)] * axis.strides[i] for axis in pair)
             own = [sizes[id(axis)] for axis in pair]
-            views.append(_batched(arrays[i].at(start, own, [axis.strides[i] for axis in pair])))
+            views.append(batched(arrays[i].at(start, own, [axis.strides[i] for axis in pair])))
         out, one, other = views
         if adds or not is_covered:
             multiply(queue, out, one, other, 1, 1, out)
@@ -88,8 +88,3 @@ def _pairs(found: Matrices) -> tuple[tuple[Axis, Axis], ...]:
 
 def _geometry(axes: Sequence[Axis], tensor: int) -> tuple[list[int], list[int]]:
     return [axis.extent for axis in axes], [axis.strides[tensor] for axis in axes]
-
-
-def _batched(view: Array) -> Array:
-    """A matrix as a batch of one."""
-    return view.at(0, (1, *view.sizes), (0, *view.strides))

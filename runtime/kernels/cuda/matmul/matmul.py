@@ -10,7 +10,7 @@ from math import prod
 from typing import Any
 
 from torchgen_out._runtime.kernels.cuda.direct import LibraryQueue as Queue
-from torchgen_out._runtime.kernels.cuda.direct import adding, direct, turned
+from torchgen_out._runtime.kernels.cuda.direct import adding, batched, direct, turned
 from torchgen_out._runtime.kernels.cuda.matmul import integers
 from torchgen_out._runtime.kernels.cuda.matmul.matrix_plans import multiply
 from torchgen_out._runtime.kernels.cuda.queue import Array, contiguous
@@ -45,7 +45,7 @@ def product(
         b = contiguous(queue, b).reshaped(count * m, b.sizes[2])
         a = wide.reshaped(n, count * m)
     if b.ndim == 2:
-        out, a, b = _batch(out), _batch(a), _batch(b)
+        out, a, b = batched(out), batched(a), batched(b)
     _add_product(queue, out, self, a, b, beta, alpha)
 
 
@@ -91,12 +91,12 @@ def linear(queue: Queue, out: Array, input: Array, weight: Array, bias: Array | 
     weights = _column(weight) if weight.ndim == 1 else turned(weight)
     result = out.reshaped(rows.sizes[0], weights.sizes[1])
     if bias is None:
-        multiply(queue, _batch(result), _batch(rows), _batch(weights))
+        multiply(queue, batched(result), batched(rows), batched(weights))
     else:
         bias = bias if bias.ndim < 2 else bias.expanded(out.sizes)
         if bias.ndim > 2:
             bias = contiguous(queue, bias).reshaped(*result.sizes)
-        _add_product(queue, _batch(result), bias, _batch(rows), _batch(weights), 1, 1)
+        _add_product(queue, batched(result), bias, batched(rows), batched(weights), 1, 1)
 
 
 def _add_product(
@@ -122,11 +122,6 @@ def _is_bias(self: Array, out: Array) -> bool:
         and out.sizes[0] == 1
         and not out.dtype.is_complex
     )
-
-
-def _batch(x: Array) -> Array:
-    """A matrix as a batch of one."""
-    return x.at(0, (1, *x.sizes), (0, *x.strides))
 
 
 def _column(x: Array) -> Array:

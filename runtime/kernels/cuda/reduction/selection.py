@@ -12,11 +12,12 @@ from torchgen_out._runtime.kernels.cuda.rows import (
     LEAST_PER_SLICE,
     WARP,
     first_row,
+    greatest,
     lane_of_row,
     row_step,
     run_rows,
 )
-from torchgen_out._runtime.kernels.cuda.scatter.combining import greater, smaller, sum_at_places
+from torchgen_out._runtime.kernels.cuda.scatter.combining import smaller, sum_at_places
 
 
 def bincount(queue: Queue, self: Array, weights: Array | None = None, minlength: int = 0) -> Array:
@@ -77,11 +78,11 @@ def find_ends(x, ends, pieces, count, chunk):
         j = I(begin + lane)
         while j < stop:
             value = load_X(x[j])
-            low, high = smaller(low, value), greater(high, value)
+            low, high = smaller(low, value), greatest(high, value)
             j = I(j + GROUP)
         for bits in (16, 8, 4, 2, 1):
             low = smaller(low, shuffled_across(low, bits))
-            high = greater(high, shuffled_across(high, bits))
+            high = greatest(high, shuffled_across(high, bits))
         if lane == 0:
             ends[piece], ends[I(pieces + piece)] = low, high
         piece = I(piece + row_step())

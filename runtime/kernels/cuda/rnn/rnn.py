@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from torchgen_out._runtime.kernels.cuda.compiling.typed import run_elements
 from torchgen_out._runtime.kernels.cuda.direct import LibraryQueue as Queue
-from torchgen_out._runtime.kernels.cuda.direct import direct
+from torchgen_out._runtime.kernels.cuda.direct import batched, direct
 from torchgen_out._runtime.kernels.cuda.direct import turned as transposed
 from torchgen_out._runtime.kernels.cuda.matmul import matrix_plans
 from torchgen_out._runtime.kernels.cuda.queue import Array, in_opmath
@@ -36,7 +36,7 @@ def _at(array: Array, time: int) -> Array:
 
 def multiply(queue: Queue, out: Array, a: Array, b: Array, accumulate: bool = False) -> None:
     """out = a @ b, or out += a @ b."""
-    batch, left, right = (x.at(0, (1, *x.sizes), (0, *x.strides)) for x in (out, a, b))
+    batch, left, right = map(batched, (out, a, b))
     if accumulate:
         matrix_plans.multiply(queue, batch, left, right, 1, 1, batch)
     else:

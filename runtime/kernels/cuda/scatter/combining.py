@@ -15,6 +15,7 @@ from torchgen_out._runtime.kernels.cuda.compiling.typed import (
     run_elements,
 )
 from torchgen_out._runtime.kernels.cuda.queue import Array, Queue
+from torchgen_out._runtime.kernels.cuda.rows import greatest
 from torchgen_out._runtime.kernels.cuda.sort.radix import sort_positions
 
 
@@ -67,12 +68,6 @@ def times(a, b):
 
 
 @device_function
-def greater(a, b):
-    """The greater of two; NaN if one is."""
-    return a if (a > b) | (a != a) else b
-
-
-@device_function
 def smaller(a, b):
     """The smaller of two; NaN if one is."""
     return a if (a < b) | (a != a) else b
@@ -80,7 +75,7 @@ def smaller(a, b):
 
 COMBINE = {
     "sum": plus, "add": plus, "mean": plus, "prod": times, "multiply": times,
-    "amax": greater, "max": greater, "amin": smaller, "min": smaller,
+    "amax": greatest, "max": greatest, "amin": smaller, "min": smaller,
 }  # fmt: skip
 """What `reduce=` names."""
 

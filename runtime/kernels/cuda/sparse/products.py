@@ -6,6 +6,8 @@ grid.
 
 from __future__ import annotations
 
+from typing import Any
+
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
 from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, contiguous
@@ -25,37 +27,7 @@ def spmm(
 
     reduce: "sum", "amax" or "amin"; rows without entries are zero.
     """
-    if not out.numel:
-        return
-    places = offsets if order is None else order
-    arrays = [contiguous(queue, each) for each in (values, mat, offsets, others, places)]
-    buffer = contiguous(queue, out)
-    numbers = (out.numel, out.sizes[1])
-    given = {"HAS_ORDER": order is not None, "IS_SUM": reduce == "sum", "IS_MAX": reduce == "amax"}
-    run_elements(queue, fold_rows, out.numel, buffer, *arrays, *numbers, **given)
-    if buffer is not out:
-        queue.copy(out, buffer)
-
-
-@device_kernel("X* X* X* Y* Y* Y*", "I I")
-def fold_rows(out, values, mat, offsets, others, order, n, width):
-    """A thread owns results at the distance of the grid: a column of a row."""
-    item = I(cuda.grid(1))
-    while item < n:
-        row = divided(item, width)
-        column = I(item - row * width)
-        total = T(0)
-        for k in range(offsets[row], offsets[row + 1]):
-            at = I(order[k]) if HAS_ORDER else I(k)
-            product = T(load_X(values[at]) * load_X(mat[I(I(others[k]) * width + column)]))
-            if IS_SUM:
-                total = T(total + product)
-            else:
-                is_beyond = product > total if IS_MAX else product < total
-                if (k == offsets[row]) | is_beyond | (product != product):
-                    total = product
-        out[item] = store_X(total)
-        item = I(item + cuda.gridsize(1))
+    _fold(queue, out, offsets, others, values, mat, order, FOLD=reduce)
 
 
 def spmm_extreme(
@@ -70,32 +42,8 @@ def spmm_extreme(
     order: Array | None,
 ) -> None:
     """As `spmm` with the greatest or the least product in place of their sum, and its entry."""
-    if not out.numel:
-        return
-    places = offsets if order is None else order
-    arrays = [contiguous(queue, each) for each in (values, mat, chosen, offsets, others, places)]
-    is_narrow = chosen.dtype is dtypes.int32
-    given = {"IS_MAX": is_max, "HAS_ORDER": order is not None, "IS_NARROW": is_narrow}
-    run_elements(queue, keep_extremes, out.numel, out, *arrays, out.numel, out.sizes[1], **given)
-
-
-@device_kernel("X* X* X* Z* Y* Y* Y*", "I I")
-def keep_extremes(out, values, mat, chosen, offsets, others, order, n, width):
-    """A thread owns results at the distance of the grid: a column of a row."""
-    item = I(cuda.grid(1))
-    while item < n:
-        row = divided(item, width)
-        column = I(item - row * width)
-        best, found = T(0), np.int64(-1)
-        for k in range(offsets[row], offsets[row + 1]):
-            at = np.int64(order[k] if HAS_ORDER else k)
-            product = T(load_X(values[at]) * load_X(mat[I(I(others[k]) * width + column)]))
-            is_beyond = product > best if IS_MAX else product < best
-            if (found < 0) | is_beyond | ((product != product) & (best == best)):
-                best, found = product, at
-        out[item] = store_X(best)
-        chosen[item] = np.int32(found) if IS_NARROW else found
-        item = I(item + cuda.gridsize(1))
+    fold = "amax" if is_max else "amin"
+    _fold(queue, out, offsets, others, values, mat, order, chosen, FOLD=fold, TELLS=True)
 
 
 def spmm_chosen(
@@ -109,23 +57,57 @@ def spmm_chosen(
     order: Array,
 ) -> None:
     """As `spmm` of those products only whose entry an element of mat chose."""
+    _fold(queue, out, offsets, others, values, mat, order, chosen, OF_CHOSEN=True)
+
+
+def _fold(
+    queue: Queue,
+    out: Array,
+    offsets: Array,
+    others: Array,
+    values: Array,
+    mat: Array,
+    order: Array | None,
+    chosen: Array | None = None,
+    **flags: Any,
+) -> None:
     if not out.numel:
         return
-    arrays = [contiguous(queue, each) for each in (values, mat, chosen, offsets, others, order)]
-    run_elements(queue, add_chosen, out.numel, out, *arrays, out.numel, out.sizes[1])
+    places = offsets if order is None else order
+    given = [contiguous(queue, each) for each in (values, mat, offsets, others, places)]
+    if chosen is not None:
+        chosen = contiguous(queue, chosen)
+    fold = flags.pop("FOLD", "sum")
+    flags = {"TELLS": False, "OF_CHOSEN": False, **flags}
+    flags |= {"HAS_ORDER": order is not None, "IS_SUM": fold == "sum", "IS_MAX": fold == "amax"}
+    flags["IS_NARROW"] = chosen is not None and chosen.dtype is dtypes.int32
+    numbers = (out.numel, out.sizes[1])
+    run_elements(
+        queue, fold_rows, out.numel, out, *given[:2], chosen, *given[2:], *numbers, **flags
+    )
 
 
 @device_kernel("X* X* X* Z* Y* Y* Y*", "I I")
-def add_chosen(out, values, mat, chosen, offsets, others, order, n, width):
+def fold_rows(out, values, mat, chosen, offsets, others, order, n, width):
     """A thread owns results at the distance of the grid: a column of a row."""
     item = I(cuda.grid(1))
     while item < n:
         row = divided(item, width)
         column = I(item - row * width)
-        total = T(0)
+        total, found = T(0), np.int64(-1)
         for k in range(offsets[row], offsets[row + 1]):
+            entry = np.int64(order[k] if HAS_ORDER else k)
             at = I(I(others[k]) * width + column)
-            if chosen[at] == order[k]:
-                total = T(total + load_X(values[order[k]]) * load_X(mat[at]))
+            is_asked = chosen[at] == entry if OF_CHOSEN else True
+            if IS_SUM:
+                if is_asked:
+                    total = T(total + load_X(values[entry]) * load_X(mat[at]))
+            else:
+                product = T(load_X(values[entry]) * load_X(mat[at]))
+                is_beyond = product > total if IS_MAX else product < total
+                if (found < 0) | is_beyond | ((product != product) & (total == total)):
+                    total, found = product, entry
         out[item] = store_X(total)
+        if TELLS:
+            chosen[item] = np.int32(found) if IS_NARROW else found
         item = I(item + cuda.gridsize(1))
