@@ -76,6 +76,8 @@ def test_what_no_slices_are_of():
         torch.unique(x, dim=0)
     with pytest.raises(IndexError):
         torch.unique(x, dim=3)
+    with pytest.raises(NotImplementedError, match="ComplexFloat"):
+        torch.unique(torch.ones(2, dtype=torch.complex64, device="cuda"))
 
 
 LINES = [

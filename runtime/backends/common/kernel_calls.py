@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from torchgen_out._runtime.backends.common import given_results, resizing
-from torchgen_out._runtime.backends.common.dispatch import case_arguments
+from torchgen_out._runtime.backends.common.dispatch import case_arguments, common_dtype
 from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import overlap, promotion
@@ -77,11 +77,12 @@ EXPLICIT = "CompositeExplicitAutograd"
 for which the entry names no other."""
 
 
-def explicit_kernel(operator: Operator, backend: str = "") -> Kernel | None:
-    """The kernel over tensors that serves a backend, if an entry names one and none of its own."""
+def explicit_kernel(operator: Operator, backend: str, device_index: int) -> Kernel | None:
+    """The kernel over tensors that serves a backend, if an entry names one, and the backend has
+    none of its own, of the entry or from outside."""
     names = getattr(operator, "kernel_names", {})
     name = names.get(EXPLICIT)
-    if name is None or backend in names:
+    if name is None or backend in names or device_index in operator.kernels:
         return None
     place = name if ":" in name else f"torchgen_out._runtime.ops.composite.{name}"
     module, _, function = place.replace(":", ".").rpartition(".")
@@ -112,6 +113,7 @@ def make_explicit_call(
             return kernel(*(arrange(given) if arrange else given))
 
     if isinstance(operator, Dispatch) and operator.meta is None:
+        common_dtype(operator, signature)  # refuses what is none of the operator's
         return _make_returning_call(run, operator, variant)
     return make_kernel_call(run, allocate, operator, signature, variant)
 

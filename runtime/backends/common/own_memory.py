@@ -60,9 +60,11 @@ class OwnMemory(Backend):
     def kernel_of(self, operator: Operator, signature: tuple[Any, ...]) -> Kernel | None:
         """What computes an operator on the device, None for one that is left to the host.
 
-        kernel(*results, *arguments) is given tensors. Which memory they see says `memory_of`.
+        kernel(*results, *arguments) is given tensors. Which memory they see says `memory_of`. Where
+        an entry names a kernel for the CPU, the host takes that, not calls of other operators.
         """
-        return operator.kernels.get(self.type_index) or explicit_kernel(operator)
+        own = operator.kernels.get(self.type_index)
+        return own or explicit_kernel(operator, "CPU", self.type_index)
 
     # -- calls -------------------------------------------------------------------------------------
 

@@ -31,7 +31,7 @@ class CPUBackend(Backend):
 
     def dispatch(self, operator: Dispatch, signature: tuple[Any, ...], variant: str) -> Call:
         """A hand-written kernel."""
-        explicit = kernel_calls.explicit_kernel(operator, self.name)
+        explicit = kernel_calls.explicit_kernel(operator, self.name, devices.CPU)
         if explicit is not None:
             return kernel_calls.make_explicit_call(explicit, operator, signature, variant)
         return dispatch.make_call(operator, signature, variant)

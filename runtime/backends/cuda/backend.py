@@ -60,7 +60,7 @@ class CUDABackend(Backend):
 
         Raises: NotImplementedError if there is none for the operator.
         """
-        explicit = kernel_calls.explicit_kernel(operator, self.name)
+        explicit = kernel_calls.explicit_kernel(operator, self.name, devices.CUDA)
         if explicit is not None:
             return kernel_calls.make_explicit_call(explicit, operator, signature, variant)
         kernel = find_kernel(
