@@ -524,6 +524,22 @@ def test_no_batch_of_small_matrices_is_a_loop_in_python(
             torch.testing.assert_close(first, part, rtol=1e-4, atol=1e-4)
 
 
+SIZED = ("cholesky", "cholesky upper", "cholesky_solve", "inv", "solve", "solve right", "lu_solve")
+SIZED += ("solve_triangular", "solve_triangular right", "lu_factor wide", "det", "slogdet", "qr")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex128"])
+@pytest.mark.parametrize("rows", [2, 5, 8])
+@pytest.mark.parametrize("name", SIZED)
+def test_sizes_in_the_code_change_nothing(name: str, rows: int, dtype: str) -> None:
+    function, letters = IN_BATCHES[name]
+    operands = operands_of(rows, dtype)
+    found = results(function(*[operands[letter][:20] for letter in letters]))
+    wanted = results(function(*[operands[letter][:2] for letter in letters]))
+    for many, few in zip(found, wanted, strict=True):
+        torch.testing.assert_close(many[:2], few, rtol=1e-4, atol=1e-4)
+
+
 def operands_of(rows: int, dtype: str) -> dict[str, Any]:
     """`MANY` definite matrices, their factors, and two right-hand sides for each."""
     values = random_matrices((MANY, rows, rows), dtype)

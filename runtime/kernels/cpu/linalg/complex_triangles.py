@@ -32,7 +32,8 @@ def kernel(x, triangles, b, at, at_b, plan):
 
     plan: count, rows, columns, upper, unit, whether x lies by columns, steps of both operands.
     """
-    count, n, columns, upper, unit, is_turned = plan[0], plan[1], plan[2], plan[3], plan[4], plan[5]
+    count, n, columns = plan[0], rows_in(plan), columns_in(plan)
+    upper, unit, is_turned = plan[3], plan[4], plan[5]
     size, one = n * columns, np.ones(1, T)
     triangle, apart = np.empty(n * n, T), np.empty(0 if is_turned else size, T)
     for m in range(count):
@@ -77,4 +78,5 @@ def plan_solve_triangular(
     flags = upper == left, unitriangular, not left
     sizes = sides.count, sides.rows, sides.columns
     numbers = *sizes, *flags, *triangles.steps, *sides.steps
-    return plan_routines(("trsm",), TRIANGLES, [x], [self, B], numbers)
+    places = {"rows_in": 1, "columns_in": 2}
+    return plan_routines(("trsm",), TRIANGLES, [x], [self, B], numbers, sizes=places)

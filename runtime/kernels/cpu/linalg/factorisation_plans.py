@@ -14,15 +14,7 @@ from torchgen_out._runtime.kernels.cpu.linalg.lapack_plans import plan_routines,
 from torchgen_out._runtime.kernels.cpu.loop_plans import refusing
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
-BY_LAPACK = """\
-@inner
-def factorise(own, n, upper):
-    return potrf(COLUMNS, LOWER if upper else UPPER, n, own.ctypes.data, n)
-
-
-"""
-
-OR_FEW = '''\
+FACTORISE = '''\
 FEW = 8  # rows that are factorised before LAPACK has read its arguments
 
 
@@ -33,19 +25,19 @@ def factorise(own, n, upper):
         return potrf(COLUMNS, LOWER if upper else UPPER, n, own.ctypes.data, n)
     down, along = (1, n) if upper else (n, 1)
     for j in range(n):
-        pivot = own[j * n + j]
+        pivot = own[j * n + j].real
         for k in range(j):
             factor = own[j * down + k * along]
-            pivot -= factor * factor
+            pivot -= (factor * conjugate(factor)).real
         if not pivot > 0:
             return j + 1
         pivot = math.sqrt(pivot)
-        own[j * n + j] = pivot
-        scale = T(1) / pivot
+        own[j * n + j] = T(pivot)
+        scale = R(1) / pivot
         for i in range(j + 1, n):
             value = own[i * down + j * along]
             for k in range(j):
-                value -= own[i * down + k * along] * own[j * down + k * along]
+                value -= own[i * down + k * along] * conjugate(own[j * down + k * along])
             own[i * down + j * along] = value * scale
     return 0
 
@@ -56,7 +48,7 @@ CHOLESKY = '''\
 @entry
 def kernel(factor, info, a, at, plan):
     """Row by row, so that the other triangle is the one meant; what lies behind it becomes zero."""
-    count, n, upper = plan[0], plan[1], plan[2] != 0
+    count, n, upper = plan[0], rows_in(plan), upper_in(plan) != 0
     for m in range(count):
         own = factor[m * n * n : (m + 1) * n * n]
         copy_matrix(own, 0, a, at + m * plan[3], n, n, plan[5], plan[4])
@@ -265,8 +257,9 @@ def plan_cholesky(
     if stack is None or check_errors:
         return None
     numbers = stack.count, stack.rows, upper, *stack.steps
-    text = (OR_FEW if self.dtype.kind == "f" else BY_LAPACK) + CHOLESKY
-    return plan_routines(("potrf",), text, [factor, info], [self], numbers)
+    text = FACTORISE + CHOLESKY
+    sizes = {"rows_in": 1, "upper_in": 2}
+    return plan_routines(("potrf",), text, [factor, info], [self], numbers, sizes=sizes)
 
 
 def plan_cholesky_solve(

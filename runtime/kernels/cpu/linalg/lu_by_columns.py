@@ -165,7 +165,7 @@ def solve(factors, n, swaps, scales, x, columns, is_turned):
 FACTORS = """\
 @entry
 def kernel(factors, pivots, info, a, at, plan):
-    count, rows, columns = plan[0], plan[1], plan[2]
+    count, rows, columns = plan[0], rows_in(plan), columns_in(plan)
     smaller, numel = min(rows, columns), rows * columns
     swaps = np.empty(smaller, np.int64)
     for m in range(count):
@@ -180,7 +180,7 @@ DETERMINANT = '''\
 @entry
 def kernel(out, factors, pivots, a, at, plan):
     """The products of the diagonals, with the signs of the exchanges."""
-    count, n = plan[0], plan[1]
+    count, n = plan[0], rows_in(plan)
     swaps = np.empty(n, np.int64)
     for m in range(count):
         own = factors[m * n * n : (m + 1) * n * n]
@@ -197,7 +197,7 @@ MEASURE = '''\
 @entry
 def kernel(sign, logarithm, factors, pivots, a, at, plan):
     """The phase, and the sum of the logarithms of the diagonal's magnitudes."""
-    count, n = plan[0], plan[1]
+    count, n = plan[0], rows_in(plan)
     swaps = np.empty(n, np.int64)
     for m in range(count):
         own = factors[m * n * n : (m + 1) * n * n]
@@ -218,7 +218,7 @@ INVERSE = '''\
 @entry
 def kernel(inverse, info, a, at, plan):
     """The columns of A^-T are the rows of A^-1."""
-    count, n = plan[0], plan[1]
+    count, n = plan[0], rows_in(plan)
     own, scales = np.empty(n * n, T), np.empty(n, T)
     swaps, work = np.empty(n, np.int64), np.empty(64 * n if n > FEW else 0, T)
     for m in range(count):
@@ -240,7 +240,7 @@ SYSTEM = '''\
 @entry
 def kernel(x, factors, pivots, info, a, b, at, at_b, plan):
     """A x = b, and by the transposes of all three x A = b, whose result is row-major."""
-    count, n, columns = plan[0], plan[1], plan[5]
+    count, n, columns = plan[0], rows_in(plan), sides_in(plan)
     swaps, scales = np.empty(n, np.int64), np.empty(n, T)
     for m in range(count):
         own = factors[m * n * n : (m + 1) * n * n]
@@ -266,7 +266,8 @@ def kernel(x, factors, pivots, b, at, at_pivots, at_b, plan):
 
     x A^H = b is conj(A) x^T = b^T, which is A conj(x^T) = conj(b^T).
     """
-    count, n, columns, is_turned = plan[0], plan[1], plan[2], plan[9] != 0
+    count, n, columns = plan[0], rows_in(plan), columns_in(plan)
+    is_turned = plan[9] != 0
     conjugates_factors, conjugates_sides = plan[10] != 0, plan[11] != 0
     own, swaps, scales = np.empty(n * n, T), np.empty(n, np.int64), np.empty(n, T)
     for m in range(count):
@@ -301,7 +302,8 @@ def plan_factor(
     if stack is None or not lies_by_columns(LU):
         return None
     text = _text(A.dtype, FACTORS)
-    return plan_routines(("getrf",), text, [LU, pivots, info], [A], stack[:6])
+    sizes = {"rows_in": 1, "columns_in": 2}
+    return plan_routines(("getrf",), text, [LU, pivots, info], [A], stack, sizes=sizes)
 
 
 def plan_square(
@@ -316,9 +318,10 @@ def plan_square(
     stack = stack_of(A)
     if stack is None or not lies_by_columns(LU):
         return None
+    sizes = {"rows_in": 1, "sides_in": 5} if numbers else {"rows_in": 1}
     numbers = stack.count, stack.rows, *stack.steps, *numbers
     own = _text(A.dtype, SOLVE, text)
-    return plan_routines(("getrf", "getrs"), own, outs, [A, *others], numbers)
+    return plan_routines(("getrf", "getrs"), own, outs, [A, *others], numbers, sizes=sizes)
 
 
 def plan_inverse(inverse: TensorSpec, info: TensorSpec, A: TensorSpec) -> LaunchPlan | None:
@@ -328,7 +331,8 @@ def plan_inverse(inverse: TensorSpec, info: TensorSpec, A: TensorSpec) -> Launch
         return None
     numbers = stack.count, stack.rows, *stack.steps
     text = _text(A.dtype, SOLVE, INVERSE)
-    return plan_routines(("getrf", "getrs", "getri"), text, [inverse, info], [A], numbers)
+    routines, sizes = ("getrf", "getrs", "getri"), {"rows_in": 1}
+    return plan_routines(routines, text, [inverse, info], [A], numbers, sizes=sizes)
 
 
 def plan_solve(
@@ -367,4 +371,6 @@ def plan_factored(
     flags = is_turned, conjugated and left, conjugated and not left, swaps.step
     numbers = stack.count, stack.rows, sides.columns, *stack.steps, *sides.steps, *flags
     text = _text(B.dtype, SOLVE, FACTORED)
-    return plan_routines(("getrf", "getrs"), text, [out], [LU, pivots, B], numbers, False)
+    sizes = {"rows_in": 1, "columns_in": 2}
+    operands = [LU, pivots, B]
+    return plan_routines(("getrf", "getrs"), text, [out], operands, numbers, False, sizes)

@@ -11,7 +11,7 @@ import numpy as np
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.kernels import build
 from torchgen_out._runtime.kernels.cpu.linalg import complex_triangles, lu, lu_by_columns
-from torchgen_out._runtime.kernels.cpu.linalg.lapack_plans import Stack, stack_of
+from torchgen_out._runtime.kernels.cpu.linalg.lapack_plans import Stack, sizes_text, stack_of
 from torchgen_out._runtime.kernels.cpu.loop_plans import refusing
 from torchgen_out._runtime.kernels.cpu.small import INT64
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
@@ -40,7 +40,7 @@ def solve_matrix(factors, swaps, block, x):
 
 @entry
 def factor_flat(factors, pivots, info, a, at, plan):
-    count, n = plan[0], plan[1]
+    count, n = plan[0], rows_in(plan)
     panel, block = np.empty((BLOCK, n + 16), T), np.empty((BLOCK, BLOCK), T)
     for m in range(count):
         own = factors[m * n * n : (m + 1) * n * n].reshape((n, n))
@@ -51,7 +51,7 @@ def factor_flat(factors, pivots, info, a, at, plan):
 @entry
 def determine_flat(out, factors, pivots, a, at, plan):
     """The products of the diagonals, with the signs of the exchanges."""
-    count, n = plan[0], plan[1]
+    count, n = plan[0], rows_in(plan)
     panel, block = np.empty((BLOCK, n + 16), T), np.empty((BLOCK, BLOCK), T)
     for m in range(count):
         own = factors[m * n * n : (m + 1) * n * n].reshape((n, n))
@@ -66,7 +66,7 @@ def determine_flat(out, factors, pivots, a, at, plan):
 @entry
 def measure_flat(sign, logarithm, factors, pivots, a, at, plan):
     """The sign, and the sum of the logarithms of the diagonal's magnitudes."""
-    count, n = plan[0], plan[1]
+    count, n = plan[0], rows_in(plan)
     panel, block = np.empty((BLOCK, n + 16), T), np.empty((BLOCK, BLOCK), T)
     for m in range(count):
         own = factors[m * n * n : (m + 1) * n * n].reshape((n, n))
@@ -83,7 +83,7 @@ def measure_flat(sign, logarithm, factors, pivots, a, at, plan):
 
 @entry
 def invert_flat(inverse, info, a, at, plan):
-    count, n = plan[0], plan[1]
+    count, n = plan[0], rows_in(plan)
     panel, block = np.empty((BLOCK, n + 16), T), np.empty((BLOCK, BLOCK), T)
     factors, swaps = np.empty((n, n), T), np.empty(n, np.int32)
     for m in range(count):
@@ -97,7 +97,7 @@ def invert_flat(inverse, info, a, at, plan):
 
 @entry
 def solve_flat(x, factors, pivots, info, a, b, at, at_b, plan):
-    count, n, columns = plan[0], plan[1], plan[5]
+    count, n, columns = plan[0], rows_in(plan), sides_in(plan)
     panel, block = np.empty((BLOCK, n + 16), T), np.empty((BLOCK, BLOCK), T)
     for m in range(count):
         own = factors[m * n * n : (m + 1) * n * n].reshape((n, n))
@@ -118,7 +118,8 @@ def write_by_columns(to, at, x):
 @entry
 def solve_triangle_flat(x, triangle, b, at, at_b, plan):
     """upper, flag: of the triangle as it is used; is_left: whether x is not the transposed one."""
-    count, n, columns, upper, unit, flag = plan[0], plan[1], plan[2], plan[3], plan[4], plan[5]
+    count, n, columns = plan[0], rows_in(plan), sides_in(plan)
+    upper, unit, flag = plan[3], plan[4], plan[5]
     step, is_left, size = plan[6], plan[7] != 0, n * columns
     block, apart = np.empty((BLOCK, BLOCK), T), np.empty(0 if is_left else size, T)
     for m in range(count):
@@ -133,7 +134,7 @@ def solve_triangle_flat(x, triangle, b, at, at_b, plan):
 @entry
 def solve_definite_flat(x, b, factor, at_b, at, plan):
     """x = A^-1 b, by columns, for a factor of A: each triangle as it is, and transposed."""
-    count, n, columns, upper = plan[0], plan[1], plan[2], plan[3] != 0
+    count, n, columns, upper = plan[0], rows_in(plan), sides_in(plan), plan[3] != 0
     block, triangle = np.empty((BLOCK, BLOCK), T), np.empty((n, n), T)
     right = np.empty((n, columns), T)
     first, second = (TRANSPOSED, PLAIN) if upper else (PLAIN, TRANSPOSED)
@@ -145,6 +146,10 @@ def solve_definite_flat(x, b, factor, at_b, at, plan):
         solve_triangle(triangle, right, block, True, False, second)
         write_by_columns(x, m * n * columns, right)
 '''
+
+
+SIDES = {"solve_flat": 5, "solve_triangle_flat": 2, "solve_definite_flat": 2}
+"""Where a plan has the number of right-hand sides."""
 
 
 def plan_factor(
@@ -306,5 +311,7 @@ def _plan(
     dtypes = [each.dtype for each in (*outs, *operands)]
     signature = (*dtypes, *[int] * len(operands), INT64)
     name = f"lu_flat_{outs[0].dtype.name}"
-    entry = build.entry_point(name, f"{text}\n\n{FLAT}", signature, function)
+    places = {"rows_in": 1, "sides_in": SIDES[function]} if function in SIDES else {"rows_in": 1}
+    whole = f"{text}\n\n{sizes_text(numbers, places)}{FLAT}"
+    entry = build.entry_point(name, whole, signature, function)
     return LaunchPlan(entry, np.array(numbers, np.int64))
