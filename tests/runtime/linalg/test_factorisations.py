@@ -524,6 +524,34 @@ def test_no_batch_of_small_matrices_is_a_loop_in_python(
             torch.testing.assert_close(first, part, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("count", [1, 20])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("sizes", [(4, 3), (3, 4), (8, 8), (9, 9), (40, 3), (1, 3), (3, 1)])
+def test_reflections_of_any_matrix(sizes: tuple[int, int], dtype: str, count: int) -> None:
+    a = random_matrices((count + 5, *sizes), dtype)
+    limits = np.finfo(dtype)
+    a[0], a[1], a[2] = 0, 1, np.eye(*sizes)
+    a[3] *= limits.max / 1e3
+    a[4] *= limits.tiny * 1e3
+    for mode in ("reduced", "complete"):
+        q, r = (each.numpy() for each in torch.linalg.qr(torch.from_numpy(a), mode))
+        scale = np.abs(a).max((1, 2), keepdims=True) + (a == 0).all((1, 2))[:, None, None]
+        rounding = 50 * limits.eps
+        np.testing.assert_allclose(q @ (r / scale), a / scale, atol=rounding)
+        one = np.broadcast_to(np.eye(q.shape[-1]), (len(a), *[q.shape[-1]] * 2))
+        np.testing.assert_allclose(q.conj().swapaxes(1, 2) @ q, one, atol=rounding)
+        assert not np.tril(r, -1).any()
+    alone = torch.linalg.qr(torch.from_numpy(a), "r").R.numpy()
+    kept = min(sizes)
+    np.testing.assert_allclose(alone / scale, r[:, :kept] / scale, atol=rounding)
+    reflectors, tau = torch.geqrf(torch.from_numpy(a))
+    upper = np.triu(reflectors.numpy())[:, :kept]
+    np.testing.assert_allclose(upper / scale, alone / scale, atol=rounding)
+    if sizes[0] >= sizes[1]:
+        product = torch.linalg.householder_product(reflectors, tau).numpy()
+        np.testing.assert_allclose(product, q[..., : sizes[1]], atol=rounding)
+
+
 SIZED = ("cholesky", "cholesky upper", "cholesky_solve", "inv", "solve", "solve right", "lu_solve")
 SIZED += ("solve_triangular", "solve_triangular right", "lu_factor wide", "det", "slogdet", "qr")
 

@@ -96,11 +96,106 @@ def kernel(inverse, factor, at, plan):
     return True
 '''
 
+HOUSEHOLDER = '''\
+FEW, FEW_ROWS = 8, 32  # reflections that are loops, and how long these may be
+SAFE = float(np.finfo(T).tiny / np.finfo(T).eps)  # smaller columns are scaled up first
+
+
+@inner
+def square(x):
+    a, b = np.float64(x.real), np.float64(x.imag)
+    return a * a + b * b
+
+
+@inner
+def length_of(x, start):
+    """Of the elements from `start` on; those whose squares are no numbers are scaled."""
+    total, largest = 0.0, 0.0
+    for i in range(start, x.size):
+        total += square(x[i])
+    if (total > 1e-280 and total < 1e280) or total != total:
+        return math.sqrt(total)
+    for i in range(start, x.size):
+        largest = max(largest, max(abs(np.float64(x[i].real)), abs(np.float64(x[i].imag))))
+    if largest == 0:
+        return 0.0
+    total = 0.0
+    for i in range(start, x.size):
+        a, b = np.float64(x[i].real) / largest, np.float64(x[i].imag) / largest
+        total += a * a + b * b
+    return largest * math.sqrt(total)
+
+
+@inner
+def reflect(v, scale, other, start):
+    """other -= scale * v (v^H other), with 1 at v's place `start` and zeros before it."""
+    total = other[start]
+    for i in range(start + 1, other.size):
+        total += conjugate(v[i]) * other[i]
+    total *= scale
+    other[start] -= total
+    for i in range(start + 1, other.size):
+        other[i] -= total * v[i]
+
+
+@inner
+def factorise(a, rows, columns, tau, room):
+    """R and the reflectors below it, and their scales, as LAPACK has them."""
+    smaller = min(rows, columns)
+    if smaller > FEW or rows > FEW_ROWS:
+        at, work = tau.ctypes.data, room.ctypes.data
+        geqrf(COLUMNS, rows, columns, a.ctypes.data, rows, at, work, room.size)
+        return
+    for j in range(smaller):
+        v = a[j * rows : (j + 1) * rows]
+        alpha = v[j]
+        if length_of(v, j + 1) == 0 and alpha.imag == 0:
+            tau[j] = T(0)
+            continue
+        size, down = R(length_of(v, j)), R(1)
+        if size < SAFE:
+            for i in range(j, rows):
+                v[i] *= R(1 / SAFE)
+            alpha, size, down = v[j], R(length_of(v, j)), R(SAFE)
+        beta = -size if alpha.real >= 0 else size
+        tau[j] = (beta - alpha) / beta
+        scale = T(1) / (alpha - beta)
+        for i in range(j + 1, rows):
+            v[i] *= scale
+        v[j] = beta * down
+        for k in range(j + 1, columns):
+            reflect(v, conjugate(tau[j]), a[k * rows : (k + 1) * rows], j)
+
+
+@inner
+def multiply(a, rows, columns, count, tau, room):
+    """The first columns of the product of some reflections, in place of these."""
+    if count > FEW or rows > FEW_ROWS:
+        at, work = tau.ctypes.data, room.ctypes.data
+        orgqr(COLUMNS, rows, columns, count, a.ctypes.data, rows, at, work, room.size)
+        return
+    for k in range(count, columns):
+        for i in range(rows):
+            a[k * rows + i] = T(1) if i == k else T(0)
+    for step in range(count):
+        j = count - 1 - step
+        v, scale = a[j * rows : (j + 1) * rows], tau[j]
+        for k in range(j + 1, columns):
+            reflect(v, scale, a[k * rows : (k + 1) * rows], j)
+        for i in range(j):
+            v[i] = T(0)
+        v[j] = T(1) - scale
+        for i in range(j + 1, rows):
+            v[i] *= -scale
+
+
+'''
+
 QR = '''\
 @entry
 def kernel(q, r, a, at, plan):
     """Reflectors in q's first columns where these are enough; of them r, and all columns of q."""
-    count, rows, columns, inner = plan[0], plan[1], plan[2], plan[3]
+    count, rows, columns, inner = plan[0], rows_in(plan), columns_in(plan), inner_in(plan)
     smaller = min(rows, columns)
     tau, work = np.empty(smaller, T), np.empty(64 * max(rows, columns), T)
     apart = np.empty(rows * columns if inner < columns else 0, T)
@@ -108,8 +203,7 @@ def kernel(q, r, a, at, plan):
         own = q[m * rows * inner : (m + 1) * rows * inner]
         reflectors = own if inner >= columns else apart
         copy_matrix(reflectors, 0, a, at + m * plan[4], rows, columns, plan[5], plan[6])
-        scales, room = tau.ctypes.data, work.ctypes.data
-        geqrf(COLUMNS, rows, columns, reflectors.ctypes.data, rows, scales, room, work.size)
+        factorise(reflectors, rows, columns, tau, work)
         start = m * inner * columns
         for j in range(columns):
             for i in range(inner):
@@ -118,20 +212,19 @@ def kernel(q, r, a, at, plan):
         if inner < columns:
             for i in range(rows * inner):
                 own[i] = apart[i]
-        orgqr(COLUMNS, rows, inner, smaller, own.ctypes.data, rows, scales, room, work.size)
+        multiply(own, rows, inner, smaller, tau, work)
 '''
 
 UPPER_ONLY = '''\
 @entry
 def kernel(q, r, a, at, plan):
     """R alone, whose reflectors are thrown away."""
-    count, rows, columns = plan[0], plan[1], plan[2]
+    count, rows, columns = plan[0], rows_in(plan), columns_in(plan)
     smaller = min(rows, columns)
     own, tau, work = np.empty(rows * columns, T), np.empty(smaller, T), np.empty(64 * columns, T)
     for m in range(count):
         copy_matrix(own, 0, a, at + m * plan[3], rows, columns, plan[4], plan[5])
-        scales, room = tau.ctypes.data, work.ctypes.data
-        geqrf(COLUMNS, rows, columns, own.ctypes.data, rows, scales, room, work.size)
+        factorise(own, rows, columns, tau, work)
         start = m * smaller * columns
         for j in range(columns):
             for i in range(smaller):
@@ -143,28 +236,25 @@ REFLECT = '''\
 @entry
 def kernel(reflectors, tau, a, at, plan):
     """R and the reflectors below it in one matrix, and their scales."""
-    count, rows, columns = plan[0], plan[1], plan[2]
+    count, rows, columns = plan[0], rows_in(plan), columns_in(plan)
     smaller, work = min(rows, columns), np.empty(64 * max(rows, columns), T)
     for m in range(count):
         own = reflectors[m * rows * columns : (m + 1) * rows * columns]
         copy_matrix(own, 0, a, at + m * plan[3], rows, columns, plan[4], plan[5])
-        scales = tau.ctypes.data + m * smaller * tau.itemsize
-        address, room = own.ctypes.data, work.ctypes.data
-        geqrf(COLUMNS, rows, columns, address, rows, scales, room, work.size)
+        factorise(own, rows, columns, tau[m * smaller : (m + 1) * smaller], work)
 '''
 
 PRODUCT = '''\
 @entry
 def kernel(out, a, tau, at, at_tau, plan):
     """The first columns of the product of reflections."""
-    count, rows, columns, scales = plan[0], plan[1], plan[2], plan[3]
+    count, rows, columns, scales = plan[0], rows_in(plan), columns_in(plan), plan[3]
     work = np.empty(64 * columns, T)
     for m in range(count):
         own = out[m * rows * columns : (m + 1) * rows * columns]
         copy_matrix(own, 0, a, at + m * plan[4], rows, columns, plan[5], plan[6])
-        first = tau.ctypes.data + (at_tau + m * scales) * tau.itemsize
-        address, room = own.ctypes.data, work.ctypes.data
-        orgqr(COLUMNS, rows, columns, scales, address, rows, first, room, work.size)
+        first = at_tau + m * scales
+        multiply(own, rows, columns, scales, tau[first : first + scales], work)
 '''
 
 
@@ -295,6 +385,10 @@ def singular_factor(factors: Any, shape: Sequence[int]) -> Exception:
     return errors.singular_matrix("cholesky_inverse", number if len(shape) > 2 else None, place + 1)
 
 
+REFLECTIONS = ("geqrf", "orgqr")
+SIZES = {"rows_in": 1, "columns_in": 2}
+
+
 def plan_qr(q: TensorSpec, r: TensorSpec, A: TensorSpec, mode: str) -> LaunchPlan | None:
     """Plan `linalg_qr` with both results, R alone, or reflectors and their scales for them."""
     stack = stack_of(A)
@@ -302,10 +396,11 @@ def plan_qr(q: TensorSpec, r: TensorSpec, A: TensorSpec, mode: str) -> LaunchPla
         return None
     if mode in ("r", "raw"):
         numbers = stack.count, stack.rows, stack.columns, *stack.steps
-        text = UPPER_ONLY if mode == "r" else REFLECT
-        return plan_routines(("geqrf",), text, [q, r], [A], numbers)
+        text = HOUSEHOLDER + (UPPER_ONLY if mode == "r" else REFLECT)
+        return plan_routines(REFLECTIONS, text, [q, r], [A], numbers, sizes=SIZES)
     numbers = stack.count, stack.rows, stack.columns, q.sizes[-1], *stack.steps
-    return plan_routines(("geqrf", "orgqr"), QR, [q, r], [A], numbers)
+    places, text = {**SIZES, "inner_in": 3}, HOUSEHOLDER + QR
+    return plan_routines(REFLECTIONS, text, [q, r], [A], numbers, sizes=places)
 
 
 def plan_householder_product(
@@ -316,7 +411,8 @@ def plan_householder_product(
     if stack is None or not tau.is_contiguous or not prod(tau.sizes):
         return None
     numbers = stack.count, stack.rows, stack.columns, tau.sizes[-1], *stack.steps
-    return plan_routines(("orgqr",), PRODUCT, [out], [input, tau], numbers)
+    text = HOUSEHOLDER + PRODUCT
+    return plan_routines(REFLECTIONS, text, [out], [input, tau], numbers, sizes=SIZES)
 
 
 def plan_ormqr(
