@@ -18,7 +18,7 @@ from torchgen_out._runtime.kernels.cpu.matmul import blas
 TEXT = '''\
 PLAIN, TRANSPOSED = 111, 112
 BLOCK = 16
-FEW = 8  # rows that are not worth a panel or a block
+FEW = 8  # rows that are not worth a panel
 called = njit(no_cpython_wrapper=True, **options)
 
 
@@ -84,7 +84,7 @@ def copy_block(block, t, start, size, unit, flag):
 
 @called
 def solve_few(t, x, upper, unit, flag):
-    """`solve_triangle` of few rows and columns."""
+    """`solve_triangle` of what would be one block."""
     n, columns = x.shape
     for step in range(n):
         i = n - 1 - step if upper else step
@@ -102,7 +102,7 @@ def solve_few(t, x, upper, unit, flag):
 def solve_triangle(t, x, block, upper, unit, flag):
     """x = triangle^-1 @ x, in place. upper: of the triangle as it is used (transposed by flag)."""
     n, columns = x.shape
-    if n <= FEW and columns <= BLOCK:
+    if n <= BLOCK and columns <= BLOCK:
         solve_few(t, x, upper, unit, flag)
         return
     size_of = x.itemsize
