@@ -377,6 +377,22 @@ def test_singular_vectors_put_together(sizes: tuple[int, ...], dtype: str) -> No
     np.testing.assert_allclose(inverse, np.linalg.pinv(a), **tolerance)
 
 
+@pytest.mark.parametrize("count", [1, 20])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("sizes", [(4, 3), (3, 4), (4, 4), (1, 1), (1, 4), (16, 2)])
+def test_singular_values_of_any_matrix(sizes: tuple[int, int], dtype: str, count: int) -> None:
+    a = random_matrices((count + 6, *sizes), dtype)
+    limits = np.finfo(dtype)
+    a[0], a[1], a[2] = 0, 1, np.eye(*sizes)
+    a[3] *= limits.max / 1e3
+    a[4] *= limits.tiny * 1e3
+    a[5] = a[6, :, :1] @ a[6, :1]
+    found = torch.linalg.svdvals(torch.from_numpy(a)).numpy()
+    wanted = np.linalg.svd(a.astype("complex128"), compute_uv=False)
+    scale = wanted[:, :1] + (wanted[:, :1] == 0)
+    np.testing.assert_allclose(found / scale, wanted / scale, atol=20 * limits.eps, rtol=0)
+
+
 @pytest.mark.parametrize("driver", ["gels", "gelsy", "gelsd", "gelss"])
 @pytest.mark.parametrize("dtype", ["float32", "complex128"])
 @pytest.mark.parametrize("sizes", [(5, 3), (3, 5), (4, 4), (2, 30, 20)])

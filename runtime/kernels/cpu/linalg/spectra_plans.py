@@ -108,6 +108,87 @@ def kernel(u, s, vh, a, at, plan):
     return True
 '''
 
+VALUES_OF_FEW = '''\
+SWEEPS = 30
+
+
+@inner
+def square(x):
+    return x.real * x.real + x.imag * x.imag
+
+
+@inner
+def turn(x, y, rounding):
+    """Make two columns orthogonal; whether they were."""
+    alpha, beta, gamma = R(0), R(0), T(0)
+    for i in range(x.size):
+        alpha += square(x[i])
+        beta += square(y[i])
+        gamma += conjugate(x[i]) * y[i]
+    size = math.sqrt(square(gamma))
+    if not size > rounding * math.sqrt(alpha) * math.sqrt(beta):
+        return True
+    phase = conjugate(gamma) / size
+    zeta = (beta - alpha) / (R(2) * size)
+    tangent = R(1) / (abs(zeta) + math.sqrt(R(1) + zeta * zeta))
+    tangent = tangent if zeta >= 0 else -tangent
+    cosine = R(1) / math.sqrt(R(1) + tangent * tangent)
+    sine = cosine * tangent
+    for i in range(x.size):
+        first, second = x[i], y[i] * phase
+        x[i] = cosine * first - sine * second
+        y[i] = sine * first + cosine * second
+    return False
+
+
+@entry
+def kernel(u, s, vh, a, at, plan):
+    """Columns are turned until they are orthogonal (M. Hestenes, 1958): values are their lengths.
+
+    As above, of a matrix with a NaN the first value is -1.
+    """
+    count, rows, columns = plan[0], rows_in(plan), columns_in(plan)
+    own, rounding = np.empty(rows * columns, T), R(np.finfo(T).eps)
+    for m in range(count):
+        copy_matrix(own, 0, a, at + m * plan[3], rows, columns, plan[4], plan[5])
+        found = defect(own)
+        if found == 2:
+            s[m * columns] = -1
+            return False
+        if found:
+            s[m * columns : (m + 1) * columns] = np.nan
+            continue
+        largest = R(0)
+        for i in range(own.size):
+            largest = max(largest, max(abs(own[i].real), abs(own[i].imag)))
+        if largest > 0:  # squares of numbers up to 1 are numbers
+            for i in range(own.size):
+                own[i] /= largest
+        for sweep in range(SWEEPS):
+            is_done = True
+            for p in range(columns):
+                for q in range(p + 1, columns):
+                    x, y = own[p * rows : (p + 1) * rows], own[q * rows : (q + 1) * rows]
+                    if not turn(x, y, rounding):
+                        is_done = False
+            if is_done:
+                break
+        values = s[m * columns : (m + 1) * columns]
+        for p in range(columns):
+            total = R(0)
+            for i in range(rows):
+                total += square(own[p * rows + i])
+            value, q = math.sqrt(total) * largest, p
+            while q > 0 and values[q - 1] < value:
+                values[q] = values[q - 1]
+                q -= 1
+            values[q] = value
+    return True
+'''
+
+MOST_COLUMNS, MOST_ROWS = 4, 16
+"""The sizes of matrices whose values alone are found by turns."""
+
 EIGEN = '''\
 @entry
 def kernel(values, vectors, a, at, plan):
@@ -267,6 +348,18 @@ def plan_svd(
     if stack is None:
         return None
     rows, columns = stack.rows, stack.columns
+    is_batch = len(A.sizes) > 2
+
+    def no_singular_values(U: Any, S: Any, *_: Any) -> Exception:
+        failed = int((S.reshape(stack.count, -1)[:, 0] == -1).argmax())
+        return errors.not_converged("linalg.svd", failed if is_batch else None, "singular values")
+
+    if not compute_uv and min(rows, columns) <= MOST_COLUMNS and max(rows, columns) <= MOST_ROWS:
+        tall = stack if rows >= columns else stack.turned
+        places, text = {"rows_in": 1, "columns_in": 2}, DEFECT + VALUES_OF_FEW
+        numbers = tall.count, tall.rows, tall.columns, *tall.steps
+        plan = plan_routines(("gesdd",), text, [U, S, Vh], [A], numbers, sizes=places)
+        return plan and refusing(plan, no_singular_values)
     letter = ("A" if full_matrices else "S") if compute_uv else "N"
     flags = int(compute_uv), int(full_matrices)
     (lwork,) = workspace("gesdd", A.dtype, columns, rows, *flags)
@@ -275,12 +368,6 @@ def plan_svd(
     numbers = stack.count, rows, columns, ord(letter), left, right, *sizes, *stack.steps
     text = _text(A.dtype, DEFECT, GESDD, SINGULAR)
     plan = plan_routines(("gesdd",), text, [U, S, Vh], [A], numbers)
-    is_batch = len(A.sizes) > 2
-
-    def no_singular_values(U: Any, S: Any, *_: Any) -> Exception:
-        failed = int((S.reshape(stack.count, -1)[:, 0] == -1).argmax())
-        return errors.not_converged("linalg.svd", failed if is_batch else None, "singular values")
-
     return plan and refusing(plan, no_singular_values)
 
 
