@@ -24,6 +24,7 @@ PRODUCTS = [
     ),
     statement("torch.bmm(a, b)", a=normal(32, 64, 64), b=normal(32, 64, 64), numpy="a @ b"),
     statement("torch.bmm(a, b)", a=normal(512, 8, 8), b=normal(512, 8, 8), numpy="a @ b"),
+    statement("a @ b.mT", a=normal(4000, 3, 3), b=normal(4000, 3, 3)),
     statement("torch.matmul(a, b)", a=normal(8, 64, 64), b=normal(64, 64), numpy="a @ b"),
     statement("a @ b.transpose(2, 3)", a=HEADS, b=HEADS, numpy="a @ b.swapaxes(2, 3)"),
     statement("torch.mv(a, x)", a=normal(1024, 1024), x=normal(1024), numpy="a @ x"),
@@ -44,6 +45,7 @@ TRAINING = [
     statement("torch.mm(a, b)", a=SQUARE, b=SQUARE, train="a b"),
     statement("torch.bmm(a, b)", a=normal(32, 64, 64), b=normal(32, 64, 64), train="a b"),
     statement("F.linear(x, w, b)", x=normal(128, 512), w=normal(512, 512), b=normal(512)),
+    statement("F.linear(x, w, b)", x=normal(20000, 4), w=normal(4, 4), b=normal(4), train="x w b"),
     statement(
         "F.linear(x, w, b)", x=normal(128, 512), w=normal(512, 512), b=normal(512), train="x w b"
     ),
@@ -67,6 +69,11 @@ FACTORISATIONS = [
     statement("torch.linalg.cholesky(x @ x.mT + 3 * torch.eye(3))", x=SMALL),
     statement("torch.linalg.inv(x)", x=SMALL, numpy="np.linalg.inv(x)"),
     statement("torch.linalg.qr(x, mode='r')[1].abs()", x=SMALL),
+    statement("torch.linalg.eigvalsh(x)", x=SMALL),
+    statement("torch.linalg.svdvals(x)", x=SMALL),
+    statement("torch.linalg.matrix_exp(x)", x=SMALL),
+    statement("torch.linalg.det(x)", x=SMALL._replace(dtype="complex64")),
+    statement("torch.linalg.solve(x, y)", x=SMALL, y=normal(4000, 3, 1), train="x y"),
     statement("torch.cholesky_solve(b, x)", x=normal(16, 16), b=normal(500, 16, 8)),
     statement("torch.fft.rfft(x)", x=normal(65536), numpy="np.fft.rfft(x)"),
     statement("torch.fft.fft(x)", x=normal(256, 256), numpy="np.fft.fft(x)"),
