@@ -274,18 +274,24 @@ def _list_filler(args: Sequence[Any]) -> Fill:
     """The same, also for lists of tensors."""
 
     def fill(arrays: Sequence[Array], sources: Sequence[Generator]) -> list[Any]:
-        array, source = iter(arrays), iter(sources)
-
-        def filled(each: Any) -> Any:
-            if each.__class__ in (list, tuple):
-                return [filled(member) for member in each]
-            if each.__class__ is TensorSpec:
-                return next(array)
-            return next(source) if isinstance(each, Generator) else each
-
-        return [filled(each) for each in args]
+        return _filled(args, iter(arrays), iter(sources))
 
     return fill
+
+
+def _filled(
+    args: Sequence[Any], arrays: Iterator[Array], sources: Iterator[Generator]
+) -> list[Any]:
+    """Arguments with the next array, or generator, in place of each description of one."""
+    found: list[Any] = []
+    for each in args:
+        if each.__class__ in (list, tuple):
+            found.append(_filled(each, arrays, sources))
+        elif each.__class__ is TensorSpec:
+            found.append(next(arrays))
+        else:
+            found.append(next(sources) if isinstance(each, Generator) else each)
+    return found
 
 
 def specs_in(args: Sequence[Any]) -> Iterator[TensorSpec]:
