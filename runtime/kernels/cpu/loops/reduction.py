@@ -7,8 +7,9 @@ are sliced first: of an index into a slice LLVM knows that it is not negative, a
 
 from __future__ import annotations
 
+import ast
 import re
-from functools import cache
+from functools import cache, reduce
 from typing import Any
 
 from torchgen_out._runtime.core import dtype as dtypes
@@ -16,8 +17,11 @@ from torchgen_out._runtime.kernels import build, narrow
 from torchgen_out._runtime.kernels.common.reduction import ReductionSpec
 from torchgen_out._runtime.kernels.cpu.loops import runs
 from torchgen_out._runtime.kernels.cpu.loops.rows import (
-    FOLD_FROM_FIRST,
+    FOLD_FEW,
     FOLD_WITH_IDENTITY,
+    FOLDS_FROM_FIRST,
+    IN_LANES,
+    IN_ORDER,
     LONG_ROW,
     ROW,
     ROWS,
@@ -203,10 +207,13 @@ def rows_text(spec: ReductionSpec) -> str:
     """The text of the loop over rows."""
     scalars = _scalar_list(spec)
     in_lanes = spec.parts[0] is None
-    body = (FOLD_FROM_FIRST if in_lanes else FOLD_WITH_IDENTITY).format(
+    many = IN_LANES if spec.acc.kind in "fc" else IN_ORDER
+    from_first = "\n\n".join((FOLD_FEW, many, FOLDS_FROM_FIRST))
+    body = (from_first if in_lanes else FOLD_WITH_IDENTITY).format(
         scalars=scalars,
         element=load("run[i]", spec.input, spec.compute),
         wide=_numpy_name(_wider(spec.acc)),
+        first="np.bool_(identity())" if spec.acc.kind == "b" else "identity()",
     )
     short_rows = (SHORT_ROWS if in_lanes else SHORT_ROWS_WITH_IDENTITY).format(
         scalars=scalars,
@@ -278,6 +285,7 @@ def _preamble(spec: ReductionSpec, loop: str) -> str:
     ):
         if function is not None:
             source = complex_source.adapt(build.plain_source(function), spec.compute.name)
+            source = _without_branches(source) if spec.acc.kind == "b" else source
             sources.append(re.sub(r"^def \w+\(", f"def {part}(", source))
     parts = "\n\n".join(sources)
     needed = parts + narrow.conversions((spec.input, spec.output))
@@ -292,6 +300,21 @@ def _preamble(spec: ReductionSpec, loop: str) -> str:
             _inlined(parts) + "\n\n",
         ]
     )
+
+
+def _without_branches(source: str) -> str:
+    """A part of which comparisons are all that is joined: LLVM folds `a | b` in vectors, and waits
+    for each element of `a or b`."""
+    return ast.unparse(_Joined().visit(ast.parse(source)))
+
+
+class _Joined(ast.NodeTransformer):
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
+        """`or` and `and` of comparisons as operations on their bits."""
+        if not all(isinstance(each, ast.Compare) for each in node.values):
+            return node
+        join = ast.BitOr() if isinstance(node.op, ast.Or) else ast.BitAnd()
+        return reduce(lambda left, right: ast.BinOp(left, join, right), node.values)
 
 
 def _inlined(functions: str) -> str:

@@ -14,7 +14,7 @@ def fold(x, start, stop{scalars}):
     for outer in range(start, stop, BLOCK * BLOCK):
         middle = {wide}(identity())
         for first in range(outer, lesser(outer + BLOCK * BLOCK, stop), BLOCK):
-            acc = identity()
+            acc = {first}
             run = x[first : lesser(first + BLOCK, stop)]
             for i in range(run.size):
                 acc = reduce(acc, {element}{scalars})
@@ -34,7 +34,7 @@ def fold_short(run, n, lanes{scalars}):
             lanes[lane] = reduce(lanes[lane], {element}{scalars})
 '''
 
-FOLD_FROM_FIRST = '''\
+FOLD_FEW = '''\
 LANES = 16
 LONG = 4 * LANES
 
@@ -67,8 +67,9 @@ def fold_few(run{scalars}):
     for i in range(1, run.size):
         acc = reduce(acc, {element}{scalars})
     return acc
+'''
 
-
+IN_LANES = '''\
 @inner
 def fold_many(run, lanes{scalars}):
     """Folds at least LONG elements in lanes.
@@ -92,8 +93,16 @@ def fold_many(run, lanes{scalars}):
     for i in range(run.size // LANES * LANES, run.size):
         acc = reduce(acc, {element}{scalars})
     return acc
+'''
 
+IN_ORDER = '''\
+@inner
+def fold_many(run, lanes{scalars}):
+    """The same of many: LLVM takes whole numbers, whose order does not matter, in vectors."""
+    return fold_few(run{scalars})
+'''
 
+FOLDS_FROM_FIRST = '''\
 @inner
 def fold(x, start, stop, lanes{scalars}):
     """Folds x[start:stop], which holds at least one element."""
