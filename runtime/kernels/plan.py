@@ -138,8 +138,9 @@ LONGEST_RUN = 1024
 
 
 SHORTEST_PART = 128
-LONGEST_WHOLE = 1 << 15
-"""Elements of a dim up to which it is one run if all of its equal parts are shorter than that."""
+MOST_WHOLE = 1 << 17
+"""Elements of a long and a narrow dim, which stay in the second cache, up to which the long one is
+one run if all of its equal parts are shorter than that."""
 
 
 def with_longer_runs(sizes: list[int], rows: list[list[int]]) -> tuple[list[int], list[list[int]]]:
@@ -153,7 +154,7 @@ def with_longer_runs(sizes: list[int], rows: list[list[int]]) -> tuple[list[int]
         return sizes, rows
     dim = min(long, key=lambda each: sum(abs(row[each]) for row in rows))
     run = next(n for n in range(min(LONGEST_RUN, sizes[dim]), 0, -1) if sizes[dim] % n == 0)
-    if run < SHORTEST_PART and sizes[dim] <= LONGEST_WHOLE:
+    if run < SHORTEST_PART and sizes[dim] * sizes[inner] <= MOST_WHOLE:
         run = sizes[dim]
     if run < 2 * SMALLEST_TILE:
         return sizes, rows
