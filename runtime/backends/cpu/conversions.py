@@ -13,10 +13,11 @@ import numpy as np
 
 from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.dtype import dtype
+from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.cpu import narrow_arrays
 from torchgen_out._runtime.kernels.cpu.copy.copy import cast_into
 from torchgen_out._runtime.kernels.cpu.copy.strided_copy import copy_elements
-from torchgen_out._runtime.kernels.cpu.planned import view_of, viewer
+from torchgen_out._runtime.kernels.cpu.planned import viewer
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
 
@@ -38,6 +39,12 @@ class Operand(NamedTuple):
     def is_converted(self) -> bool:
         """Whether the kernel sees other memory."""
         return self.own is not self.wanted or self.is_dense
+
+    @property
+    def is_half(self) -> bool:
+        """Whether numbers of 16 bits are computed with in float32."""
+        is_wider = self.own.opmath is self.wanted is not self.own
+        return is_wider and self.own.itemsize == 2
 
     @property
     def spec(self) -> TensorSpec:
@@ -68,7 +75,10 @@ class Operand(NamedTuple):
 
     def loader(self) -> Callable[[Any, int], Any]:
         """load(flat, at): the elements for the kernel, flat and without gaps."""
-        view_at, own, wanted = viewer(self.memory), self.own, self.wanted
+        memory, own, wanted = self.memory, self.own, self.wanted
+        if self.is_half and memory.is_contiguous:
+            return _widener(memory.numel, narrow_arrays.casts(own, wanted))
+        view_at = viewer(memory)
 
         def load(flat: Any, at: int) -> Any:
             view = view_at(flat, at)
@@ -78,15 +88,42 @@ class Operand(NamedTuple):
 
         return load
 
-    def store(self, flat: Any, stage: Any) -> None:
-        """Write what the kernel has computed to where the tensor's memory begins."""
-        target = view_of(flat, 0, self.own_spec)
-        values = stage.reshape(self.sizes)
-        if self.own is not self.wanted:
-            narrow_arrays.narrow(values, self.own, target)
-            return
-        order = sorted(range(values.ndim), key=self.strides.__getitem__, reverse=True)
-        copy_elements(target.transpose(order), values.transpose(order))
+    def storer(self) -> Callable[[Any, Any], None]:
+        """store(flat, stage): what the kernel has computed, to where the tensor's memory begins."""
+        own, wanted, sizes, spec = self.own, self.wanted, self.sizes, self.own_spec
+        if self.is_half and spec.is_contiguous:
+            return _rounder(spec.numel, narrow_arrays.casts(wanted, own))
+        target_at = viewer(spec)
+        order = sorted(range(len(sizes)), key=self.strides.__getitem__, reverse=True)
+
+        def store(flat: Any, stage: Any) -> None:
+            target, values = target_at(flat, 0), stage.reshape(sizes)
+            if own is not wanted:
+                narrow_arrays.narrow(values, own, target)
+            else:
+                copy_elements(target.transpose(order), values.transpose(order))
+
+        return store
+
+
+def _widener(numel: int, casts: Any) -> Callable[[Any, int], Any]:
+    """The load of so many numbers of 16 bits that lie together."""
+
+    def load(flat: Any, at: int) -> Any:
+        wide = np.empty(numel, np.float32)
+        threads.run_flat(casts, (wide, flat if flat.size == numel else flat[at : at + numel]))
+        return wide
+
+    return load
+
+
+def _rounder(numel: int, casts: Any) -> Callable[[Any, Any], None]:
+    """The store of so many."""
+
+    def store(flat: Any, stage: Any) -> None:
+        threads.run_flat(casts, (flat if flat.size == numel else flat[:numel], stage))
+
+    return store
 
 
 def _converted(view: Any, own: dtype, wanted: dtype) -> Any:
@@ -105,7 +142,11 @@ def with_conversions(
 ) -> LaunchPlan:
     """The plan over tensors' memory. is_given: whether the kernel may leave results in part."""
     count, first = len(operands), len(results)
-    outs = [(i, out, out.loader()) for i, out in enumerate(results) if out.is_converted]
+    outs = [
+        (i, out.spec.numel, out.wanted.numpy, out.loader(), out.storer())
+        for i, out in enumerate(results)
+        if out.is_converted
+    ]
     loads = [(i, each.loader()) for i, each in enumerate(operands, first) if each.is_converted]
     if not outs and not loads:
         return plan
@@ -114,12 +155,11 @@ def with_conversions(
         given = list(args)
         for i, load in loads:
             given[i], given[i + count] = load(args[i], args[i + count]), 0
-        for i, out, load in outs:
-            wanted = out.wanted.numpy
-            given[i] = load(args[i], 0) if is_given else np.empty(out.spec.numel, wanted)
+        for i, numel, wanted, load, _ in outs:
+            given[i] = load(args[i], 0) if is_given else np.empty(numel, wanted)
         found = plan.run(*given)
-        for i, out, _ in outs:
-            out.store(args[i], given[i])
+        for i, *_, store in outs:
+            store(args[i], given[i])
         return found
 
     return LaunchPlan(run, plan.params)
