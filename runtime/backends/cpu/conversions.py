@@ -15,7 +15,7 @@ from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.dtype import dtype
 from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.cpu import narrow_arrays
-from torchgen_out._runtime.kernels.cpu.copy.copy import cast_into
+from torchgen_out._runtime.kernels.cpu.copy.copy import cast_into, fill
 from torchgen_out._runtime.kernels.cpu.copy.strided_copy import copy_elements
 from torchgen_out._runtime.kernels.cpu.planned import viewer
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
@@ -163,3 +163,15 @@ def with_conversions(
         return found
 
     return LaunchPlan(run, plan.params)
+
+
+def plan_filling(few: Callable[..., Any], result: Operand) -> LaunchPlan:
+    """Set numbers of 16 bits to one: that of one element, converted. few: sets float32 memory."""
+    view_at, own = viewer(result.own_spec), result.own
+
+    def run(flat: Any, params: None, *values: Any) -> None:
+        one = np.empty(1, np.float32)
+        few(one, *values)
+        fill(view_at(flat, 0), narrow_arrays.narrow(one, own)[0])
+
+    return LaunchPlan(run, None)

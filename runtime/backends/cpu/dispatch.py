@@ -27,7 +27,7 @@ from torchgen_out._runtime.backends.common.output import Output
 from torchgen_out._runtime.backends.common.pointwise_calls import are_contiguous
 from torchgen_out._runtime.backends.common.roles import argument_roles
 from torchgen_out._runtime.backends.cpu import casting, pool
-from torchgen_out._runtime.backends.cpu.conversions import Operand, with_conversions
+from torchgen_out._runtime.backends.cpu.conversions import Operand, plan_filling, with_conversions
 from torchgen_out._runtime.backends.cpu.memory import memory_of
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import generator as generators
@@ -218,6 +218,8 @@ class DispatchCall:
             copy = casting.plan_cast(results[0], operands[0])
             if copy is not None:
                 return *copy, is_dense
+        if self.filling is not None and results[0].is_half:
+            return *plan_filling(self.filling.few, results[0]), is_dense
         specs = iter([each.spec for each in operands])
         given = [_given(arg, role, specs) for arg, role in pairs if role is not Role.RAW]
         plan = self.kernel.plan(*[each.spec for each in results], *given)

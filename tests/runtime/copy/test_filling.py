@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import torchgen_out as torch
+from torchgen_out._runtime.backends.cpu import conversions
 
 PARTS = {
     "row": np.s_[1, 2],
@@ -63,3 +66,25 @@ def test_quotients_of_numbers() -> None:
         assert found.dtype is (torch.float32 if isinstance(a // b, float) else torch.int64)
     with pytest.raises(RuntimeError, match="ZeroDivisionError"):
         torch.floor_divide(3, 0)
+
+
+@pytest.mark.parametrize("name", ["float16", "bfloat16"])
+@pytest.mark.parametrize("count", [5, 300, 40_000])
+def test_numbers_of_16_bits(count: int, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One number is converted, not the tensor: what is there is not read."""
+    own = getattr(torch, name)
+    x = torch.zeros(count, 3, dtype=own)
+
+    def read(*args: Any) -> Any:
+        raise AssertionError("the tensor is converted")
+
+    for value in (0.1, -3, True, float("inf"), float("nan")):
+        expected = torch.tensor(value).to(own)
+        with monkeypatch.context() as patch:
+            patch.setattr(conversions.Operand, "loader", read)
+            x.fill_(value)
+        assert torch.equal(x.isnan(), expected.isnan().expand(count, 3))
+        assert expected.isnan() or torch.equal(x, expected.expand(count, 3))
+    x[:, 1].fill_(2)
+    x.t()[2].zero_()
+    assert x[:, 1].eq(2).all() and x[:, 2].eq(0).all() and x[:, 0].isnan().all()
