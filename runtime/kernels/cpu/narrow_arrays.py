@@ -1,7 +1,7 @@
 """Arrays of narrow types, stored as bits, to those they are computed in and back; bit-exact.
 
-Rounding is to nearest, ties to even; NaN stays NaN. Numbers of 16 bits go through two loops that
-vectorise, compiled once for all operators: of a few elements NumPy's calls take ten times as long.
+Rounding is to nearest, ties to even; NaN stays NaN. Numbers go through loops that vectorise, two of
+a type, compiled once for all operators: of a few elements NumPy's calls take ten times as long.
 """
 
 from __future__ import annotations
@@ -58,9 +58,6 @@ def narrow(values: np.ndarray, target: dtype, out: np.ndarray | None = None) -> 
 
 def _round(values: np.ndarray, target: dtype, rounded: np.ndarray) -> None:
     """Write float32 values into a contiguous array of a narrow float type."""
-    if target.itemsize == 1:
-        _round_to_bytes(values, target, rounded)
-        return
     flat = np.ascontiguousarray(values).reshape(-1)
     threads.run_flat(casts(target.opmath, target), (rounded.reshape(-1), flat))
 
@@ -72,14 +69,7 @@ def _table(source: dtype) -> np.ndarray:
     return np.array([convert(byte) for byte in np.arange(256, dtype=np.uint8)], np.float32)
 
 
-def _round_to_bytes(values: np.ndarray, target: dtype, rounded: np.ndarray) -> None:
-    convert = getattr(half, f"float32_to_{target.name}")
-    with np.errstate(over="ignore"):
-        codes = [convert(value) for value in values.reshape(-1)]
-    rounded[...] = np.array(codes, np.uint8).reshape(values.shape)
-
-
 @cache
 def casts(own: dtype, wanted: dtype) -> Any:
-    """The loop of casts between a type of 16 bits and its `opmath`, in either direction."""
+    """The loop of casts between a narrow type and its `opmath`, in either direction."""
     return contiguous_kernel(PointwiseSpec(cast, ("tensor",), (own,), (wanted,), dtypes.float32))
