@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -122,6 +124,38 @@ def test_warm_calls_samples_of_what_is_no_formula(name: str) -> None:
     sent = list(warm.sampled([record(name), record("softplus")], ["float32"]))
     assert [(each.name, dtype) for each, dtype in sent] == [(name, "float32")]
     assert warm.compile_samples(sent[0]) is None
+
+
+@pytest.mark.parametrize("name", ["relu", "index_fill.int_Scalar", "cumsum", "addmm"])
+def test_warm_writes_in_place(name: str) -> None:
+    sent = list(warm.written([record(name), record("mm")], ["float32"]))
+    assert [(each.name, dtype) for each, dtype in sent] == [(name, "float32")]
+    assert warm.compile_in_place(sent[0]) is None
+
+
+IN_PLACE = """
+import torchgen_out as torch
+from torchgen_out._runtime.kernels import build
+x, at, value = torch.ones(3, 4), torch.tensor([1]), torch.tensor([2.0])
+before = build.cache_counts()[1]
+x.put_(at, value)
+x.relu_()
+x[:, ::2].relu_()
+print(build.cache_counts()[1] - before)
+"""
+
+
+def test_what_was_warmed_in_place_is_not_compiled(tmp_path: Path) -> None:
+    environment = {**os.environ, "TORCHGEN_CACHE_DIR": str(tmp_path), "TORCHGEN_QUIET": "1"}
+    program = harness.program()
+    operators = [lookup.find(program, name)[0] for name in ("put", "relu")]
+    sent = json.dumps([json_of(program, operator) for operator in operators])
+    options = ["--dtypes", "float32", "--jobs", "1", "--samples", "put", "relu"]
+    command = [sys.executable, "-m", warm.__name__, *options]
+    subprocess.run(command, env=environment, input=sent, text=True, check=True)
+    use = [sys.executable, "-c", IN_PLACE]
+    said = subprocess.run(use, env=environment, capture_output=True, text=True, check=True)
+    assert said.stdout.split() == ["0"]
 
 
 def test_warm_tells_what_fails(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.library.tools.cases import (
     COMPLEX,
     Array,
@@ -62,6 +63,25 @@ def call(record: Record, values: Mapping[str, Any], suffix: str = "", **keywords
     if "varargs" in record.tags and positional and isinstance(positional[0], list):
         positional[:1] = positional[0]
     return record.function(suffix)(*positional, **values, **keywords)
+
+
+def call_in_place(record: Record, dtype: str) -> None:
+    """Call the in-place variant as the samples show, in one dtype: into dense memory, and gaps.
+
+    Only where the result has the shape and the dtype of what is written. Raises: Mismatch.
+    """
+    name = record.arguments[0].name
+    for case in good_cases(record):
+        with told_as(case.label):
+            values = arguments_of(at_dtype(case, dtype), dtype)
+            made, target = call(record, values), values[name]
+            if not isinstance(made, Tensor) or not isinstance(target, Tensor):
+                continue
+            if made.dtype is not target.dtype or made.shape != target.shape:
+                continue
+            gapped = made.new_empty((*target.shape, 2))[..., 0].copy_(target)
+            for written in (target.clone(), gapped):
+                call(record, {**values, name: written}, suffix="_")
 
 
 @contextmanager

@@ -65,11 +65,12 @@ def _compile(request: dict[str, Any]) -> None:
     start = time.perf_counter()
     package, names = request["package"], request["dtypes"].replace(" ", "").split(",")
     importlib.import_module(package)
-    records = map(record_of, request["records"])
+    records = [*map(record_of, request["records"])]
     failures = [
         warm.compile_calls(task) for task in warm.tasks_of(package, names, request["operators"])
     ]
     failures += [warm.compile_samples(task) for task in warm.sampled(records, names)]
+    failures += [warm.compile_in_place(task) for task in warm.written(records, names)]
     for failure in filter(None, failures):
         print(failure, file=sys.stderr)
     if not any(failures):

@@ -2,9 +2,9 @@
 
 Operators that are formulas, and their gradients, are called on small tensors in the ways that take
 different kernels: dense, strided, broadcast, with numbers in the place of tensors, with optional
-operands absent. All others are called as their samples show, and differentiated: `--samples` reads
-them, as records in JSON, from standard input. What a call compiles is found again by content, by
-every process of this machine.
+operands absent. All others are called as their samples show, and differentiated, and in-place
+variants of both: `--samples` reads samples, as records in JSON, from standard input. What a call
+compiles is found again by content, by every process of this machine.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from torchgen_out._runtime.dispatch.operator import Operator, Pointwise, Reducti
 from torchgen_out._runtime.dispatch.tables import forget_calls
 from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.library.tools import recorded
+from torchgen_out._runtime.library.tools.calling import call_in_place
 from torchgen_out._runtime.library.tools.derivatives import call_samples
 from torchgen_out._runtime.library.tools.records import Record, record_of
 
@@ -55,7 +56,9 @@ def main(arguments: list[str] | None = None) -> int:
     records = json.load(sys.stdin) if options.samples else []
     tasks = tasks_of(options.package, names, options.operators)
     work: list[Work] = [(compile_calls, task) for task in tasks]
-    work += [(compile_samples, task) for task in sampled(map(record_of, records), names)]
+    known = [*map(record_of, records)]
+    work += [(compile_samples, task) for task in sampled(known, names)]
+    work += [(compile_in_place, task) for task in written(known, names)]
     start = time.perf_counter()
     failures = run(work, min(options.jobs, os.cpu_count() or 1))
     print(f"{len(work)} operators and dtypes, {time.perf_counter() - start:.0f} s")
@@ -93,6 +96,15 @@ def sampled(records: Iterable[Record], names: list[str]) -> Iterator[Sampled]:
     """Every operator of some that is no formula, in every dtype that it accepts."""
     for record in records:
         if record.kind not in ("pointwise", "reduction", "view"):
+            for dtype in names:
+                if dtypes.by_name(dtype).name in record.dtypes:
+                    yield record, dtype
+
+
+def written(records: Iterable[Record], names: list[str]) -> Iterator[Sampled]:
+    """Every operator of some that has an in-place variant with a kernel, in every dtype."""
+    for record in records:
+        if "inplace" in record.variants and record.kind != "view":
             for dtype in names:
                 if dtypes.by_name(dtype).name in record.dtypes:
                     yield record, dtype
@@ -139,6 +151,18 @@ def compile_samples(task: Sampled) -> str | None:
     record, dtype = task
     importlib.import_module(record.package)
     return _on_one_thread_and_on_two(f"{record.name} {dtype}", lambda: call_samples(record, dtype))
+
+
+def compile_in_place(task: Sampled) -> str | None:
+    """Call the in-place variant of one operator in one dtype, on one thread and on several.
+
+    Its kernels are others where a result may lie in the memory of an argument. Returns what went
+    wrong.
+    """
+    record, dtype = task
+    importlib.import_module(record.package)
+    name = f"{record.name}, in place, {dtype}"
+    return _on_one_thread_and_on_two(name, lambda: call_in_place(record, dtype))
 
 
 def _on_one_thread_and_on_two(name: str, call: Callable[[], None]) -> str | None:
