@@ -337,3 +337,56 @@ def test_a_number_that_is_none_is_refused(call: str) -> None:
 @pytest.mark.parametrize("call", FOUND_AT_RANDOM)
 def test_what_random_calls_found(call: str) -> None:
     check_alike(call)
+
+
+# -- states of recurrent layers, dtypes of steps --------------------------------------------------
+
+STATES = (
+    *("ones(1, 2, 5)", "ones(1, 2, 6)", "ones(1, 1, 2, 5)", "ones(2, 5)", "3", "'ab'"),
+    *("(ones(1, 2, 5), ones(1, 2, 5))", "[ones(1, 2, 5), ones(1, 2, 5)]", "(ones(1, 2, 5),)"),
+    *("(ones(1, 2, 6), ones(1, 2, 6))", "(ones(2, 5), ones(2, 5))", "(ones(1, 2, 5),) * 3"),
+    *("ones(1, 2, 5).double()", "(ones(1, 2, 5).double(),) * 2", "(ones(1, 3, 5),) * 2"),
+)
+
+
+@pytest.mark.parametrize("text", STATES)
+@pytest.mark.parametrize("name", ["LSTM", "GRU", "RNN"])
+def test_states_of_recurrent_layers(name: str, text: str) -> None:
+    found = []
+    for library in (torch, torchgen_out):
+        layer = getattr(library.nn, name)(4, 5)
+        try:
+            layer(library.ones(3, 2, 4), eval(text, {"ones": library.ones}))
+            found.append("taken")
+        except Exception as error:  # whatever a library raises is what is compared
+            found.append(type(error).__name__)
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("text", ["ones(3, 5)", "ones(2, 5)", "ones(1, 3, 5)", "3"])
+def test_states_of_a_cell_of_an_lstm(text: str) -> None:
+    for library in (torch, torchgen_out):
+        with pytest.raises(TypeError):
+            library.nn.LSTMCell(4, 5)(library.ones(3, 4), eval(text, {"ones": library.ones}))
+
+
+HEAVISIDE = (
+    *("heaviside(ones(2), ones(2, dtype=long))", "heaviside(ones(2), ones((), dtype=double))"),
+    *("ones(2).heaviside_(ones(2).double())", "heaviside(ones(2), ones(2), out=ones(2).double())"),
+    "heaviside(ones(2) * 1j, ones(2) * 1j)",
+)
+
+
+@pytest.mark.parametrize("text", HEAVISIDE)
+def test_a_step_of_two_dtypes_is_refused(text: str) -> None:
+    for library in (torch, torchgen_out):
+        with pytest.raises(RuntimeError):
+            eval(text, vars(library).copy())
+
+
+def test_zero_points_are_whole_numbers_of_32_bits() -> None:
+    for library in (torch, torchgen_out):
+        with pytest.raises(RuntimeError, match="overflow"):
+            library.fake_quantize_per_tensor_affine(
+                library.ones(2), library.tensor(0.1), library.tensor(2**40), 0, 255
+            )

@@ -4030,7 +4030,9 @@ def take_along_dim(
 
     Picks values along `dim`, like `gather`, with `self` and `indices` broadcast against each other.
 
-    Without `dim` both are taken as flat. The result of `argsort` or `argmax(keepdim=True)` fits.
+    With a `dim`, negative indices count from the end; without, both are taken as flat. The result
+        of
+    `argsort` or `argmax(keepdim=True)` fits.
     """
     if _words:
         return respelled(take_along_dim, locals())

@@ -1617,6 +1617,7 @@ heaviside = Pointwise(
     {"self": "tensor", "values": "tensor"},
     out_rule="exact",
     dtypes=dtype_sets.REAL,
+    check=activation_shapes.heaviside,
     formulas={(): kernels.heaviside},
     vanishes_with=(("self", "values"),),
     differentiable=("self", "values"),

@@ -175,18 +175,14 @@ class RNNBase(Module):
     ) -> tuple[Any, ...]:
         if hx is None:
             return tuple(input.new_zeros((rows, batch, size)) for size in sizes)
-        given = hx if isinstance(hx, (tuple, list)) else (hx,)
-        if len(given) != len(sizes):
-            raise RuntimeError(f"{self._get_name()} expects {len(sizes)} states, got {len(given)}")
+        given = (hx,) if len(sizes) == 1 else (hx[0], hx[1])
+        if any(state.dim() != (3 if batched else 2) for state in given):
+            raise _wrong_dims([state.dim() for state in given], batched)
+        if len(sizes) == 2 and len(hx) != 2:
+            raise RuntimeError(f"{self._get_name()} expects two hidden states, got {len(hx)}")
         for state in given:
-            if state.dim() != (3 if batched else 2):
-                kind = "batched 3-D" if batched else "unbatched 2-D"
-                raise RuntimeError(
-                    f"For {kind} input, hx should also be {'3-D' if batched else '2-D'} "
-                    f"but got {state.dim()}-D tensor"
-                )
             if state.dtype is not input.dtype and not torch.is_autocast_enabled(input.device.type):
-                raise ValueError(
+                raise RuntimeError(
                     "Input and hidden tensors are not the same dtype, found input tensor with "
                     f"{input.dtype} and hidden tensor with {state.dtype}"
                 )
@@ -197,6 +193,18 @@ class RNNBase(Module):
                 label = name if len(sizes) == 2 else "hidden"
                 raise RuntimeError(f"Expected {label} size {expected}, got {list(state.shape)}")
         return states
+
+
+def _wrong_dims(dims: list[int], batched: bool) -> RuntimeError:
+    kind, wanted = ("batched 3-D", "3-D") if batched else ("unbatched 2-D", "2-D")
+    if len(dims) == 1:
+        return RuntimeError(
+            f"For {kind} input, hx should also be {wanted} but got {dims[0]}-D tensor"
+        )
+    return RuntimeError(
+        f"For {kind} input, hx and cx should also be {wanted} "
+        f"but got ({dims[0]}-D, {dims[1]}-D) tensors"
+    )
 
 
 def _check_kinds(input_size: Any, hidden_size: Any, bias: Any, batch_first: Any) -> None:

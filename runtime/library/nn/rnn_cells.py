@@ -144,6 +144,8 @@ class LSTMCell(RNNCellBase):
     def forward(self, input: Any, hx: Any = None) -> Any:
         self._checked(input, "LSTMCell")
         given = (None, None) if hx is None else hx
+        if torch.is_tensor(given):
+            raise TypeError("lstm_cell(): argument 'hx' must be tuple of Tensors, not Tensor")
         hidden, cell = (
             self._checked_state(state, input, "LSTMCell", f"hx[{number}]")
             for number, state in enumerate(given)

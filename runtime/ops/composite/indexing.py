@@ -15,6 +15,8 @@ from torchgen_out._runtime.dispatch import calls, ops
 def take_along_dim(self: Any, indices: Any, dim: int | None = None) -> Any:
     """`gather` after broadcasting self and `indices` in all dims but `dim`.
 
+    With a `dim`, indices count round its size, as in PyTorch: -1 is the last.
+
     **Raises** RuntimeError for the dtype of `indices` or unequal ndim.
     """
     if indices.dtype is not dtypes.int64:
@@ -30,6 +32,8 @@ def take_along_dim(self: Any, indices: Any, dim: int | None = None) -> Any:
             f"but got {self.ndim} dimensions for input, and {indices.ndim} dimensions for indices"
         )
     dim = shapes.normalize_dim(dim, self.ndim)
+    if size := self.size(dim):
+        indices = indices.remainder(size)
     if _differ_only_in(dim, self._sizes, indices._sizes):
         return self.gather(dim, indices)
     own, given = list(self.shape), list(indices.shape)

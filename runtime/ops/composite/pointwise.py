@@ -281,7 +281,9 @@ def fake_quantize_by_tensors(
             )
     if not ((self._key & keys.NOT_HERE) | ((scale._key | zero_point._key) & _NO_NUMBER)):
         number, whole = scale.item(), zero_point.item()
-        if whole.__class__ is int and -(2**31) <= whole < 2**31:
+        if whole.__class__ is int:
+            if not -(2**31) <= whole < 2**31:
+                raise RuntimeError(f"zero_point: {whole} is no int32: it would overflow")
             return _by_numbers(self, number, whole, quant_min, quant_max)
     scale, whole = scale.to(dtypes.float32), zero_point.to(dtypes.int32)
     if max(scale.ndim, whole.ndim) > self.ndim:

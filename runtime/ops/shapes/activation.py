@@ -16,6 +16,15 @@ def hardtanh(self: Any, min_val: Any, max_val: Any) -> None:
         raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
 
 
+def heaviside(self: Any, values: Any) -> None:
+    """Refuse operands of two dtypes."""
+    if self.dtype is not values.dtype:
+        raise RuntimeError(
+            "heaviside is not yet implemented for tensors with different dtypes: got "
+            f"{self.dtype} and {values.dtype}"
+        )
+
+
 def softshrink(self: Any, lambd: Any) -> None:
     """Refuse a `lambd` that is negative, or that the dtype does not hold."""
     limit = number.limits(self.dtype)[1]
