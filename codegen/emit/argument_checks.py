@@ -36,7 +36,7 @@ class Check:
     unusual: str
     """When the argument must be looked at, as a condition."""
     function: str
-    """Of `runtime.bindings.integers`, `numbers` or `options`."""
+    """Of `runtime.bindings.integers`, `numbers`, `options` or `words`."""
     operator: str
     argument: str
     position: int
@@ -56,10 +56,15 @@ def _checks(operator: Operator, names: dict[str, str]) -> Iterator[Check]:
     if isinstance(operator.kind, View):
         return
     lists_are_passed_on = isinstance(operator.kind, Composite) or operator.has_tag("factory")
+    is_checked = _checks_words(operator)
     for position, argument in enumerate(operator.arguments):
         is_read_below = argument.type.names in _READ_BY_FACTORIES and operator.has_tag("factory")
         if argument.type.names in _OPTIONS and not is_read_below:
             yield _option_check(operator, argument, names[argument.name], position)
+        if is_checked and argument.type.names == ("bool",) and not argument.type.is_list:
+            yield _flag_check(operator, argument, names[argument.name], position)
+        if is_checked and argument.type.names == ("str",) and not argument.type.is_list:
+            yield _text_check(operator, argument, names[argument.name], position)
         if _is_number_passed_on(operator, argument):
             yield _number_check(operator, argument, names[argument.name], position)
         if argument.type.element.names not in _INTEGERS or len(argument.type.modifiers) > 2:
@@ -78,6 +83,37 @@ def _option_check(operator: Operator, argument: Argument, name: str, position: i
     if argument.type.is_optional:
         unusual = f"{name} is not None and {unusual}"
     return _check(operator, argument, name, position, unusual, function)
+
+
+def _checks_words(operator: Operator) -> bool:
+    """Whether truth values and texts must be such.
+
+    PyTorch writes its layers in Python, and takes there whatever is true; and what is internal is
+    called by the library alone.
+    """
+    if operator.has_tag("internal") or operator.has_tag("any_flags"):
+        return False
+    return not operator.python_module.startswith(("nn.", "masked", "signal."))
+
+
+def _flag_check(operator: Operator, argument: Argument, name: str, position: int) -> Check:
+    """The default is looked for first: comparing with it is all that most calls pay."""
+    values = ["True", "False"] if _default(argument) == "True" else ["False", "True"]
+    tests = [f"{name} is not {value}" for value in values]
+    if argument.type.is_optional:
+        tests.insert(0 if _default(argument) == "None" else 2, f"{name} is not None")
+    return _check(operator, argument, name, position, " and ".join(tests), "as_bool")
+
+
+def _text_check(operator: Operator, argument: Argument, name: str, position: int) -> Check:
+    unusual = f"{name}.__class__ is not str"
+    if argument.type.is_optional:
+        unusual = f"{name} is not None and {unusual}"
+    return _check(operator, argument, name, position, unusual, "as_str")
+
+
+def _default(argument: Argument) -> str:
+    return "" if argument.default is None else argument.default.text
 
 
 def _is_number_passed_on(operator: Operator, argument: Argument) -> bool:

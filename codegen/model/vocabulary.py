@@ -120,6 +120,7 @@ TAGS: dict[str, str] = {
     "frequent": "the family's shortest calls are told apart before its table is looked up",
     "takes_out": "the composite's function takes out= itself",
     "silent_out": "nothing is returned beside out=",
+    "any_flags": "whatever is true may stand for a truth value, as in PyTorch's Python functions",
     "internal": "called by generated or runtime code; not shown to users",
 }
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core.tensor import Tensor
@@ -23,6 +25,14 @@ def as_scalar(value: Any, operator: str, argument: str, position: int) -> Any:
 
 
 def _checked(value: Any, operator: str, argument: str, position: int, kind: str) -> Any:
-    if isinstance(value, Tensor) and (value._sizes or value._key & keys.GRAD):
+    if isinstance(value, Tensor):
+        is_number = not (value._sizes or value._key & keys.GRAD)
+    else:
+        is_number = isinstance(value, _TAKEN[kind])
+    if not is_number:
         raise errors.class_expected(operator, argument, position, kind, value)
     return value
+
+
+_REAL = (int, float, np.floating, np.integer, np.bool_)
+_TAKEN = {"float": _REAL, "Number": (*_REAL, complex, np.complexfloating)}

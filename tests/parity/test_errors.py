@@ -390,3 +390,55 @@ def test_zero_points_are_whole_numbers_of_32_bits() -> None:
             library.fake_quantize_per_tensor_affine(
                 library.ones(2), library.tensor(0.1), library.tensor(2**40), 0, 255
             )
+
+
+# -- truth values, texts and numbers of another class ----------------------------------------------
+
+OTHERS = ("1", "0.5", "'a'", "None", "ones(2)", "ones(()) > 0", "[True]", "1j")
+
+PLACES = (
+    *("x.sum(0, keepdim={})", "torch.amin(x, 0, keepdim={})", "x.argmax(0, {})", "x.sort(0, {})"),
+    *("x.topk(1, 0, {})", "x.median(0, {})", "x.var(0, unbiased={})", "x.quantile(0.5, 0, {})"),
+    *("torch.linalg.svd(x, {})", "torch.linalg.qr(x, {})", "x.cholesky({})", "x.tril_indices({})"),
+    *("torch.bucketize(x, x[0], right={})", "x.unique(True, {})", "torch.cdist(x, x, 2.0, {})"),
+    *(
+        "torch.linalg.vector_norm(x, 2, 0, {})",
+        "x.put(i, x[0], {})",
+        "torch.isclose(x, x, 1, 1, {})",
+    ),
+    *(
+        "x.div(x, rounding_mode={})",
+        "torch.fft.fft(x, norm={})",
+        "torch.meshgrid(x[0], indexing={})",
+    ),
+    *("x.scatter_reduce(0, i[None], x, {})", "x.quantile(0.5, interpolation={})"),
+    *("torch.allclose(x, x, {})", "torch.renorm(x, {}, 0, 1)"),
+)
+"""Calls of functions that PyTorch writes in C++, with a place for one argument."""
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("text", PLACES)
+def test_arguments_of_another_class(text: str) -> None:
+    for other in OTHERS:
+        found = []
+        for library in (torch, torchgen_out):
+            names = {"torch": library, "ones": library.ones}
+            x, i = library.eye(3), library.tensor([0, 1, 2])
+            try:
+                eval(text.format(other), {**names, "x": x, "i": i})
+                found.append("taken")
+            except Exception as error:  # whatever a library raises is what is compared
+                found.append("TypeError" if isinstance(error, TypeError) else "another")
+        assert found[0] == found[1] or (found[0] == "another" and found[1] != "taken"), (
+            other,
+            found,
+        )
+
+
+@pytest.mark.parametrize(
+    "text", ["F.max_pool1d(x, 1, return_indices={})", "x.unflatten(0, (1, 3))"]
+)
+def test_layers_take_whatever_is_true(text: str) -> None:
+    for library in (torch, torchgen_out):
+        eval(text.format("1"), {"F": library.nn.functional, "x": library.eye(3)})

@@ -36,6 +36,7 @@ from torchgen_out._runtime.bindings.options import (
     as_layout,
     as_memory_format,
 )
+from torchgen_out._runtime.bindings.words import as_bool, as_str
 from torchgen_out._runtime.core.deprecation import superseded
 from torchgen_out._runtime.core.device import device
 from torchgen_out._runtime.core.dtype import dtype
@@ -263,6 +264,8 @@ def empty(
         size = args if len(args) > 1 else as_list(args, "empty", "size")
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "empty", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "empty", "pin_memory", 0)
     if memory_format is not None and memory_format.__class__ is not MemoryFormat:
         memory_format = as_memory_format(memory_format, "empty", "memory_format", 0)
     if not PLAIN and state.modes:
@@ -300,6 +303,8 @@ def zeros(
         size = args if len(args) > 1 else as_list(args, "zeros", "size")
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "zeros", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "zeros", "pin_memory", 0)
     if not PLAIN and state.modes:
         _answer = overridden(zeros, locals())
         if _answer is not NotImplemented:
@@ -332,6 +337,8 @@ def ones(
         size = args if len(args) > 1 else as_list(args, "ones", "size")
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "ones", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "ones", "pin_memory", 0)
     if not PLAIN and state.modes:
         _answer = overridden(ones, locals())
         if _answer is not NotImplemented:
@@ -366,6 +373,8 @@ def full(
     """
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "full", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "full", "pin_memory", 0)
     if not PLAIN and state.modes:
         _answer = overridden(full, locals())
         if _answer is not NotImplemented:
@@ -399,6 +408,8 @@ def empty_strided(
     """
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "empty_strided", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "empty_strided", "pin_memory", 0)
     if not PLAIN and state.modes:
         _answer = overridden(empty_strided, locals())
         if _answer is not NotImplemented:
@@ -424,6 +435,8 @@ def empty_permuted(
     """
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "empty_permuted", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "empty_permuted", "pin_memory", 0)
     if not PLAIN and state.modes:
         _answer = overridden(empty_permuted, locals())
         if _answer is not NotImplemented:
@@ -450,6 +463,8 @@ def scalar_tensor(
     """
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "scalar_tensor", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "scalar_tensor", "pin_memory", 0)
     if not PLAIN and state.modes:
         _answer = overridden(scalar_tensor, locals())
         if _answer is not NotImplemented:
@@ -478,6 +493,8 @@ def empty_like(
         return respelled(empty_like, locals())
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "empty_like", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "empty_like", "pin_memory", 0)
     if memory_format is not None and memory_format.__class__ is not MemoryFormat:
         memory_format = as_memory_format(memory_format, "empty_like", "memory_format", 0)
     if input.__class__ not in TENSORS:
@@ -510,6 +527,8 @@ def zeros_like(
         return respelled(zeros_like, locals())
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "zeros_like", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "zeros_like", "pin_memory", 0)
     if memory_format is not None and memory_format.__class__ is not MemoryFormat:
         memory_format = as_memory_format(memory_format, "zeros_like", "memory_format", 0)
     if input.__class__ not in TENSORS:
@@ -542,6 +561,8 @@ def ones_like(
         return respelled(ones_like, locals())
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "ones_like", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "ones_like", "pin_memory", 0)
     if memory_format is not None and memory_format.__class__ is not MemoryFormat:
         memory_format = as_memory_format(memory_format, "ones_like", "memory_format", 0)
     if input.__class__ not in TENSORS:
@@ -575,6 +596,8 @@ def full_like(
         raise missing_arguments("full_like", input=input, fill_value=fill_value)
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "full_like", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "full_like", "pin_memory", 0)
     if memory_format is not None and memory_format.__class__ is not MemoryFormat:
         memory_format = as_memory_format(memory_format, "full_like", "memory_format", 0)
     if input.__class__ not in TENSORS:
@@ -606,6 +629,8 @@ def new_empty(
         size = args if len(args) > 1 else as_list(args, "new_empty", "size")
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "new_empty", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "new_empty", "pin_memory", 0)
     if self.__class__ not in TENSORS:
         if (_answer := overridden(new_empty, locals())) is not NotImplemented:
             return _answer
@@ -633,6 +658,8 @@ def new_zeros(
         size = args if len(args) > 1 else as_list(args, "new_zeros", "size")
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "new_zeros", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "new_zeros", "pin_memory", 0)
     if self.__class__ not in TENSORS:
         if (_answer := overridden(new_zeros, locals())) is not NotImplemented:
             return _answer
@@ -660,6 +687,8 @@ def new_ones(
         size = args if len(args) > 1 else as_list(args, "new_ones", "size")
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "new_ones", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "new_ones", "pin_memory", 0)
     if self.__class__ not in TENSORS:
         if (_answer := overridden(new_ones, locals())) is not NotImplemented:
             return _answer
@@ -686,6 +715,8 @@ def new_full(
     """
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "new_full", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "new_full", "pin_memory", 0)
     if self.__class__ not in TENSORS:
         if (_answer := overridden(new_full, locals())) is not NotImplemented:
             return _answer
@@ -714,6 +745,8 @@ def new_empty_strided(
     """
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "new_empty_strided", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "new_empty_strided", "pin_memory", 0)
     if self.__class__ not in TENSORS:
         if (_answer := overridden(new_empty_strided, locals())) is not NotImplemented:
             return _answer
@@ -741,6 +774,8 @@ def arange__default(
     """
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "arange", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "arange", "pin_memory", 0)
     if not PLAIN and state.modes:
         _answer = overridden(arange__default, locals())
         if _answer is not NotImplemented:
@@ -771,6 +806,8 @@ def arange__start(
     """
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "arange", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "arange", "pin_memory", 0)
     if not PLAIN and state.modes:
         _answer = overridden(arange__start, locals())
         if _answer is not NotImplemented:
@@ -798,6 +835,8 @@ def arange__start_step(
     """
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "arange", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "arange", "pin_memory", 0)
     if not PLAIN and state.modes:
         _answer = overridden(arange__start_step, locals())
         if _answer is not NotImplemented:
@@ -833,6 +872,8 @@ def range(
     """
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "range", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "range", "pin_memory", 0)
     if not PLAIN and state.modes:
         _answer = overridden(range, locals())
         if _answer is not NotImplemented:
@@ -870,6 +911,8 @@ def linspace(
         steps = as_int(steps, "linspace", "steps", 3)
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "linspace", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "linspace", "pin_memory", 0)
     if not PLAIN and state.modes:
         _answer = overridden(linspace, locals())
         if _answer is not NotImplemented:
@@ -908,6 +951,8 @@ def logspace(
         steps = as_int(steps, "logspace", "steps", 3)
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "logspace", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "logspace", "pin_memory", 0)
     if not PLAIN and state.modes:
         _answer = overridden(logspace, locals())
         if _answer is not NotImplemented:
@@ -943,6 +988,8 @@ def eye__default(
         n = as_int(n, "eye", "n", 1)
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "eye", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "eye", "pin_memory", 0)
     if not PLAIN and state.modes:
         _answer = overridden(eye__default, locals())
         if _answer is not NotImplemented:
@@ -978,6 +1025,8 @@ def eye__m(
         m = as_int(m, "eye", "m", 2)
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "eye", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "eye", "pin_memory", 0)
     if not PLAIN and state.modes:
         _answer = overridden(eye__m, locals())
         if _answer is not NotImplemented:
@@ -1018,6 +1067,8 @@ def tril_indices(
         offset = as_int(offset, "tril_indices", "offset", 3)
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "tril_indices", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "tril_indices", "pin_memory", 0)
     if not PLAIN and state.modes:
         _answer = overridden(tril_indices, locals())
         if _answer is not NotImplemented:
@@ -1050,6 +1101,8 @@ def triu_indices(
         offset = as_int(offset, "triu_indices", "offset", 3)
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "triu_indices", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "triu_indices", "pin_memory", 0)
     if not PLAIN and state.modes:
         _answer = overridden(triu_indices, locals())
         if _answer is not NotImplemented:
@@ -1080,6 +1133,8 @@ def rand(
         generator = as_generator(generator, "rand", "generator", 0)
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "rand", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "rand", "pin_memory", 0)
     if not PLAIN and state.modes:
         _answer = overridden(rand, locals())
         if _answer is not NotImplemented:
@@ -1118,6 +1173,8 @@ def randn(
         generator = as_generator(generator, "randn", "generator", 0)
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "randn", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "randn", "pin_memory", 0)
     if not PLAIN and state.modes:
         _answer = overridden(randn, locals())
         if _answer is not NotImplemented:
@@ -1157,6 +1214,8 @@ def randint__default(
         generator = as_generator(generator, "randint", "generator", 0)
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "randint", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "randint", "pin_memory", 0)
     if not PLAIN and state.modes:
         _answer = overridden(randint__default, locals())
         if _answer is not NotImplemented:
@@ -1203,6 +1262,8 @@ def randint__low(
         generator = as_generator(generator, "randint", "generator", 0)
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "randint", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "randint", "pin_memory", 0)
     if not PLAIN and state.modes:
         _answer = overridden(randint__low, locals())
         if _answer is not NotImplemented:
@@ -1245,6 +1306,8 @@ def randperm(
         generator = as_generator(generator, "randperm", "generator", 0)
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "randperm", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "randperm", "pin_memory", 0)
     if not PLAIN and state.modes:
         _answer = overridden(randperm, locals())
         if _answer is not NotImplemented:
@@ -1281,6 +1344,8 @@ def rand_like(
         return respelled(rand_like, locals())
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "rand_like", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "rand_like", "pin_memory", 0)
     if memory_format is not None and memory_format.__class__ is not MemoryFormat:
         memory_format = as_memory_format(memory_format, "rand_like", "memory_format", 0)
     if input.__class__ not in TENSORS:
@@ -1313,6 +1378,8 @@ def randn_like(
         return respelled(randn_like, locals())
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "randn_like", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "randn_like", "pin_memory", 0)
     if memory_format is not None and memory_format.__class__ is not MemoryFormat:
         memory_format = as_memory_format(memory_format, "randn_like", "memory_format", 0)
     if input.__class__ not in TENSORS:
@@ -1350,6 +1417,8 @@ def randint_like__default(
         high = as_int(high, "randint_like", "high", 2)
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "randint_like", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "randint_like", "pin_memory", 0)
     if memory_format is not None and memory_format.__class__ is not MemoryFormat:
         memory_format = as_memory_format(memory_format, "randint_like", "memory_format", 0)
     if input.__class__ not in TENSORS:
@@ -1393,6 +1462,8 @@ def randint_like__low_dtype(
         high = as_int(high, "randint_like", "high", 3)
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "randint_like", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "randint_like", "pin_memory", 0)
     if memory_format is not None and memory_format.__class__ is not MemoryFormat:
         memory_format = as_memory_format(memory_format, "randint_like", "memory_format", 0)
     if input.__class__ not in TENSORS:
@@ -1486,6 +1557,8 @@ def normal__float_float(
         generator = as_generator(generator, "normal", "generator", 0)
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "normal", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "normal", "pin_memory", 0)
     if not PLAIN and state.modes:
         _answer = overridden(normal__float_float, locals())
         if _answer is not NotImplemented:
@@ -1526,6 +1599,10 @@ def div__Tensor_mode(
     """
     if _words:
         return respelled(div__Tensor_mode, locals())
+    if rounding_mode is not None and rounding_mode.__class__ is not str:
+        if rounding_mode is MISSING:
+            raise missing_arguments("div", input=input, other=other)
+        rounding_mode = as_str(rounding_mode, "div", "rounding_mode", 0)
     if input.__class__ not in TENSORS or other.__class__ not in PLAIN:
         if (_answer := overridden(div__Tensor_mode, locals())) is not NotImplemented:
             return _answer
@@ -1552,6 +1629,10 @@ def div___Tensor_mode(
         return respelled(div___Tensor_mode, locals())
     if input is MISSING or other is MISSING:
         raise missing_arguments("div_", input=input, other=other)
+    if rounding_mode is not None and rounding_mode.__class__ is not str:
+        if rounding_mode is MISSING:
+            raise missing_arguments("div_", input=input, other=other)
+        rounding_mode = as_str(rounding_mode, "div", "rounding_mode", 0)
     return store_inplace("div_", input, pointwise_bodies.div_mode(input, other, rounding_mode))
 
 
@@ -1589,6 +1670,10 @@ def div__Scalar_mode(
         if input is MISSING:
             raise missing_arguments("div", input=input, other=other)
         input = as_scalar(input, "div", "self", 1)
+    if rounding_mode is not None and rounding_mode.__class__ is not str:
+        if rounding_mode is MISSING:
+            raise missing_arguments("div", input=input, other=other)
+        rounding_mode = as_str(rounding_mode, "div", "rounding_mode", 0)
     if other.__class__ not in PLAIN:
         _answer = overridden(div__Scalar_mode, locals())
         if _answer is not NotImplemented:
@@ -1670,6 +1755,8 @@ def allclose(
         rtol = as_float(rtol, "allclose", "rtol", 3)
     if atol.__class__ is not float and atol.__class__ is not int:
         atol = as_float(atol, "allclose", "atol", 4)
+    if equal_nan is not False and equal_nan is not True:
+        equal_nan = as_bool(equal_nan, "allclose", "equal_nan", 5)
     if input.__class__ not in TENSORS or other.__class__ not in TENSORS:
         if (_answer := overridden(allclose, locals())) is not NotImplemented:
             return _answer
@@ -1704,6 +1791,8 @@ def isclose(
         rtol = as_float(rtol, "isclose", "rtol", 3)
     if atol.__class__ is not float and atol.__class__ is not int:
         atol = as_float(atol, "isclose", "atol", 4)
+    if equal_nan is not False and equal_nan is not True:
+        equal_nan = as_bool(equal_nan, "isclose", "equal_nan", 5)
     if input.__class__ not in TENSORS or other.__class__ not in TENSORS:
         if (_answer := overridden(isclose, locals())) is not NotImplemented:
             return _answer
@@ -2210,6 +2299,8 @@ def hash_tensor(
     """
     if _words:
         return respelled(hash_tensor, locals())
+    if keepdim is not False and keepdim is not True:
+        keepdim = as_bool(keepdim, "hash_tensor", "keepdim", 0)
     if mode.__class__ is not int:
         mode = as_int(mode, "hash_tensor", "mode", 0)
     if input.__class__ not in TENSORS:
@@ -2239,6 +2330,8 @@ def nanmean(
     """
     if _words:
         return respelled(nanmean, locals())
+    if keepdim is not False and keepdim is not True:
+        keepdim = as_bool(keepdim, "nanmean", "keepdim", 3)
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "nanmean", "dtype", 0)
     if input.__class__ not in TENSORS:
@@ -2271,6 +2364,8 @@ def nansum(
     """
     if _words:
         return respelled(nansum, locals())
+    if keepdim is not False and keepdim is not True:
+        keepdim = as_bool(keepdim, "nansum", "keepdim", 3)
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "nansum", "dtype", 0)
     if input.__class__ not in TENSORS:
@@ -2734,6 +2829,8 @@ def expand_copy(
         return respelled(expand_copy, locals())
     if size is MISSING:
         raise missing_arguments("expand_copy", input=input, size=size)
+    if implicit is not False and implicit is not True:
+        implicit = as_bool(implicit, "expand_copy", "implicit", 0)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(expand_copy, locals())) is not NotImplemented:
             return _answer
@@ -2766,6 +2863,8 @@ def meshgrid(*args: Any, tensors: Any = None, indexing: str | None = None) -> tu
     """
     if tensors is None:
         tensors = args if len(args) != 1 else as_list(args, "meshgrid", "tensors")
+    if indexing is not None and indexing.__class__ is not str:
+        indexing = as_str(indexing, "meshgrid", "indexing", 0)
     if holds_others(tensors):
         if (_answer := overridden(meshgrid, locals())) is not NotImplemented:
             return _answer
@@ -3551,6 +3650,8 @@ def fill_diagonal_(self: Tensor, fill_value: Number, wrap: bool = False) -> Tens
     """
     if fill_value.__class__ is not float and fill_value.__class__ is not int:
         fill_value = as_scalar(fill_value, "fill_diagonal_", "fill_value", 2)
+    if wrap is not False and wrap is not True:
+        wrap = as_bool(wrap, "fill_diagonal_", "wrap", 3)
     if self.__class__ not in TENSORS:
         if (_answer := overridden(fill_diagonal_, locals())) is not NotImplemented:
             return _answer
@@ -4106,6 +4207,8 @@ def nonzero(
     """
     if _words:
         return respelled(nonzero, locals())
+    if as_tuple is not False and as_tuple is not True:
+        as_tuple = as_bool(as_tuple, "nonzero", "as_tuple", 0)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(nonzero, locals())) is not NotImplemented:
             return _answer
@@ -4162,6 +4265,8 @@ def argsort__default(
         return respelled(argsort__default, locals())
     if dim.__class__ is not int:
         dim = as_int(dim, "argsort", "dim", 2)
+    if descending is not False and descending is not True:
+        descending = as_bool(descending, "argsort", "descending", 3)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(argsort__default, locals())) is not NotImplemented:
             return _answer
@@ -4183,8 +4288,14 @@ def argsort__stable(
     """
     if _words:
         return respelled(argsort__stable, locals())
+    if stable is not False and stable is not True:
+        if stable is MISSING:
+            raise missing_arguments("argsort", input=input)
+        stable = as_bool(stable, "argsort", "stable", 0)
     if dim.__class__ is not int:
         dim = as_int(dim, "argsort", "dim", 0)
+    if descending is not False and descending is not True:
+        descending = as_bool(descending, "argsort", "descending", 0)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(argsort__stable, locals())) is not NotImplemented:
             return _answer
@@ -4231,6 +4342,10 @@ def quantile__default(
         return respelled(quantile__default, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_int(dim, "quantile", "dim", 3)
+    if keepdim is not False and keepdim is not True:
+        keepdim = as_bool(keepdim, "quantile", "keepdim", 4)
+    if interpolation.__class__ is not str:
+        interpolation = as_str(interpolation, "quantile", "interpolation", 0)
     if input.__class__ not in TENSORS or q.__class__ not in TENSORS:
         if (_answer := overridden(quantile__default, locals())) is not NotImplemented:
             return _answer
@@ -4268,6 +4383,10 @@ def quantile__scalar(
         q = as_float(q, "quantile", "q", 2)
     if dim is not None and dim.__class__ is not int:
         dim = as_int(dim, "quantile", "dim", 3)
+    if keepdim is not False and keepdim is not True:
+        keepdim = as_bool(keepdim, "quantile", "keepdim", 4)
+    if interpolation.__class__ is not str:
+        interpolation = as_str(interpolation, "quantile", "interpolation", 0)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(quantile__scalar, locals())) is not NotImplemented:
             return _answer
@@ -4301,6 +4420,10 @@ def nanquantile__default(
         return respelled(nanquantile__default, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_int(dim, "nanquantile", "dim", 3)
+    if keepdim is not False and keepdim is not True:
+        keepdim = as_bool(keepdim, "nanquantile", "keepdim", 4)
+    if interpolation.__class__ is not str:
+        interpolation = as_str(interpolation, "nanquantile", "interpolation", 0)
     if input.__class__ not in TENSORS or q.__class__ not in TENSORS:
         if (_answer := overridden(nanquantile__default, locals())) is not NotImplemented:
             return _answer
@@ -4338,6 +4461,10 @@ def nanquantile__scalar(
         q = as_float(q, "nanquantile", "q", 2)
     if dim is not None and dim.__class__ is not int:
         dim = as_int(dim, "nanquantile", "dim", 3)
+    if keepdim is not False and keepdim is not True:
+        keepdim = as_bool(keepdim, "nanquantile", "keepdim", 4)
+    if interpolation.__class__ is not str:
+        interpolation = as_str(interpolation, "nanquantile", "interpolation", 0)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(nanquantile__scalar, locals())) is not NotImplemented:
             return _answer
@@ -4370,6 +4497,12 @@ def unique(
     """
     if _words:
         return respelled(unique, locals())
+    if sorted is not True and sorted is not False:
+        sorted = as_bool(sorted, "unique", "sorted", 2)
+    if return_inverse is not False and return_inverse is not True:
+        return_inverse = as_bool(return_inverse, "unique", "return_inverse", 3)
+    if return_counts is not False and return_counts is not True:
+        return_counts = as_bool(return_counts, "unique", "return_counts", 4)
     if dim is not None and dim.__class__ is not int:
         dim = as_int(dim, "unique", "dim", 5)
     if input.__class__ not in TENSORS:
@@ -4395,6 +4528,10 @@ def unique_consecutive(
     """
     if _words:
         return respelled(unique_consecutive, locals())
+    if return_inverse is not False and return_inverse is not True:
+        return_inverse = as_bool(return_inverse, "unique_consecutive", "return_inverse", 2)
+    if return_counts is not False and return_counts is not True:
+        return_counts = as_bool(return_counts, "unique_consecutive", "return_counts", 3)
     if dim is not None and dim.__class__ is not int:
         dim = as_int(dim, "unique_consecutive", "dim", 4)
     if input.__class__ not in TENSORS:
@@ -4464,6 +4601,8 @@ def aminmax(
         return respelled(aminmax, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_int(dim, "aminmax", "dim", 0)
+    if keepdim is not False and keepdim is not True:
+        keepdim = as_bool(keepdim, "aminmax", "keepdim", 0)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(aminmax, locals())) is not NotImplemented:
             return _answer
@@ -4513,8 +4652,12 @@ def segment_reduce(
     `lengths` says how long each is, or `offsets` where they begin, and where the last one ends. An
     empty segment gives `initial`, or what the reduction begins with; nan for a mean.
     """
+    if reduce.__class__ is not str:
+        reduce = as_str(reduce, "segment_reduce", "reduce", 2)
     if axis.__class__ is not int:
         axis = as_int(axis, "segment_reduce", "axis", 0)
+    if unsafe is not False and unsafe is not True:
+        unsafe = as_bool(unsafe, "segment_reduce", "unsafe", 0)
     if initial is not None and initial.__class__ is not float and initial.__class__ is not int:
         initial = as_scalar(initial, "segment_reduce", "initial", 0)
     if (
@@ -4576,6 +4719,8 @@ def histogram__bin_ct(
         return respelled(histogram__bin_ct, locals())
     if bins.__class__ is not int:
         bins = as_int(bins, "histogram", "bins", 2)
+    if density is not False and density is not True:
+        density = as_bool(density, "histogram", "density", 0)
     if input.__class__ not in TENSORS or weight.__class__ not in OPTIONAL_TENSORS:
         if (_answer := overridden(histogram__bin_ct, locals())) is not NotImplemented:
             return _answer
@@ -4608,6 +4753,8 @@ def histogram__bins_tensor(
     """
     if _words:
         return respelled(histogram__bins_tensor, locals())
+    if density is not False and density is not True:
+        density = as_bool(density, "histogram", "density", 0)
     if (
         input.__class__ not in TENSORS
         or bins.__class__ not in TENSORS
@@ -4645,6 +4792,8 @@ def histogramdd__default(
 
     Shape: self (*, D), weight (*); the result has D dims, with `bins` cells each. See `histogram`.
     """
+    if density is not False and density is not True:
+        density = as_bool(density, "histogramdd", "density", 5)
     if input.__class__ not in TENSORS or weight.__class__ not in OPTIONAL_TENSORS:
         if (_answer := overridden(histogramdd__default, locals())) is not NotImplemented:
             return _answer
@@ -4668,6 +4817,8 @@ def histogramdd__int_bins(
     """
     if bins.__class__ is not int:
         bins = as_int(bins, "histogramdd", "bins", 2)
+    if density is not False and density is not True:
+        density = as_bool(density, "histogramdd", "density", 5)
     if input.__class__ not in TENSORS or weight.__class__ not in OPTIONAL_TENSORS:
         if (_answer := overridden(histogramdd__int_bins, locals())) is not NotImplemented:
             return _answer
@@ -4689,6 +4840,8 @@ def histogramdd__TensorList_bins(
 
     Counts points in the cells of a grid whose edges along every coordinate are given.
     """
+    if density is not False and density is not True:
+        density = as_bool(density, "histogramdd", "density", 5)
     if (
         input.__class__ not in TENSORS
         or holds_others(bins)
@@ -4755,6 +4908,8 @@ def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor,
     """
     if p.__class__ is not float and p.__class__ is not int:
         p = as_float(p, "native_dropout", "p", 2)
+    if train is not False and train is not True and train is not None:
+        train = as_bool(train, "native_dropout", "train", 3)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(native_dropout, locals())) is not NotImplemented:
             return _answer
@@ -4769,6 +4924,8 @@ def dropout(input: Tensor, p: float, train: bool) -> Tensor:
     """
     if p.__class__ is not float and p.__class__ is not int:
         p = as_float(p, "dropout", "p", 2)
+    if train is not False and train is not True:
+        train = as_bool(train, "dropout", "train", 3)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(dropout, locals())) is not NotImplemented:
             return _answer
@@ -4783,6 +4940,8 @@ def dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     """
     if p.__class__ is not float and p.__class__ is not int:
         p = as_float(p, "dropout_", "p", 2)
+    if train is not False and train is not True:
+        train = as_bool(train, "dropout_", "train", 3)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(dropout_, locals())) is not NotImplemented:
             return _answer
@@ -4806,6 +4965,8 @@ def rrelu(
         lower = as_float(lower, "rrelu", "lower", 2)
     if upper.__class__ is not float and upper.__class__ is not int:
         upper = as_float(upper, "rrelu", "upper", 3)
+    if training is not False and training is not True:
+        training = as_bool(training, "rrelu", "training", 4)
     if generator is not None and generator.__class__ is not Generator:
         generator = as_generator(generator, "rrelu", "generator", 5)
     if input.__class__ not in TENSORS:
@@ -4831,6 +4992,8 @@ def rrelu_(
         lower = as_float(lower, "rrelu_", "lower", 2)
     if upper.__class__ is not float and upper.__class__ is not int:
         upper = as_float(upper, "rrelu_", "upper", 3)
+    if training is not False and training is not True:
+        training = as_bool(training, "rrelu_", "training", 4)
     if generator is not None and generator.__class__ is not Generator:
         generator = as_generator(generator, "rrelu_", "generator", 5)
     if input.__class__ not in TENSORS:
@@ -4847,6 +5010,8 @@ def feature_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     """
     if p.__class__ is not float and p.__class__ is not int:
         p = as_float(p, "feature_dropout", "p", 2)
+    if train is not False and train is not True:
+        train = as_bool(train, "feature_dropout", "train", 3)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(feature_dropout, locals())) is not NotImplemented:
             return _answer
@@ -4861,6 +5026,8 @@ def feature_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     """
     if p.__class__ is not float and p.__class__ is not int:
         p = as_float(p, "feature_dropout_", "p", 2)
+    if train is not False and train is not True:
+        train = as_bool(train, "feature_dropout_", "train", 3)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(feature_dropout_, locals())) is not NotImplemented:
             return _answer
@@ -4875,6 +5042,8 @@ def alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     """
     if p.__class__ is not float and p.__class__ is not int:
         p = as_float(p, "alpha_dropout", "p", 2)
+    if train is not False and train is not True:
+        train = as_bool(train, "alpha_dropout", "train", 3)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(alpha_dropout, locals())) is not NotImplemented:
             return _answer
@@ -4889,6 +5058,8 @@ def alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     """
     if p.__class__ is not float and p.__class__ is not int:
         p = as_float(p, "alpha_dropout_", "p", 2)
+    if train is not False and train is not True:
+        train = as_bool(train, "alpha_dropout_", "train", 3)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(alpha_dropout_, locals())) is not NotImplemented:
             return _answer
@@ -4903,6 +5074,8 @@ def feature_alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     """
     if p.__class__ is not float and p.__class__ is not int:
         p = as_float(p, "feature_alpha_dropout", "p", 2)
+    if train is not False and train is not True:
+        train = as_bool(train, "feature_alpha_dropout", "train", 3)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(feature_alpha_dropout, locals())) is not NotImplemented:
             return _answer
@@ -4917,6 +5090,8 @@ def feature_alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     """
     if p.__class__ is not float and p.__class__ is not int:
         p = as_float(p, "feature_alpha_dropout_", "p", 2)
+    if train is not False and train is not True:
+        train = as_bool(train, "feature_alpha_dropout_", "train", 3)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(feature_alpha_dropout_, locals())) is not NotImplemented:
             return _answer
@@ -5163,6 +5338,8 @@ def einsum(
         equation, args = equation_of(equation, args)
     if tensors is None:
         tensors = args if len(args) != 1 else as_list(args, "einsum", "tensors")
+    if equation.__class__ is not str:
+        equation = as_str(equation, "einsum", "equation", 1)
     if holds_others(tensors):
         if (_answer := overridden(einsum, locals())) is not NotImplemented:
             return _answer
@@ -5203,6 +5380,8 @@ def linalg_cholesky(
     """
     if _words:
         return respelled(linalg_cholesky, locals())
+    if upper is not False and upper is not True:
+        upper = as_bool(upper, "linalg_cholesky", "upper", 0)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(linalg_cholesky, locals())) is not NotImplemented:
             return _answer
@@ -5229,6 +5408,8 @@ def cholesky(
     """
     if _words:
         return respelled(cholesky, locals())
+    if upper is not False and upper is not True:
+        upper = as_bool(upper, "cholesky", "upper", 2)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(cholesky, locals())) is not NotImplemented:
             return _answer
@@ -5258,6 +5439,10 @@ def linalg_ldl_factor_ex(
     """
     if _words:
         return respelled(linalg_ldl_factor_ex, locals())
+    if hermitian is not False and hermitian is not True:
+        hermitian = as_bool(hermitian, "linalg_ldl_factor_ex", "hermitian", 0)
+    if check_errors is not False and check_errors is not True:
+        check_errors = as_bool(check_errors, "linalg_ldl_factor_ex", "check_errors", 0)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(linalg_ldl_factor_ex, locals())) is not NotImplemented:
             return _answer
@@ -5289,6 +5474,8 @@ def linalg_ldl_factor(
     """
     if _words:
         return respelled(linalg_ldl_factor, locals())
+    if hermitian is not False and hermitian is not True:
+        hermitian = as_bool(hermitian, "linalg_ldl_factor", "hermitian", 0)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(linalg_ldl_factor, locals())) is not NotImplemented:
             return _answer
@@ -5314,6 +5501,8 @@ def linalg_ldl_solve(
 
     Solve `A X = B` with the factors that `linalg.ldl_factor` gives.
     """
+    if hermitian is not False and hermitian is not True:
+        hermitian = as_bool(hermitian, "linalg_ldl_solve", "hermitian", 0)
     if LD.__class__ not in TENSORS or pivots.__class__ not in TENSORS or B.__class__ not in TENSORS:
         if (_answer := overridden(linalg_ldl_solve, locals())) is not NotImplemented:
             return _answer
@@ -5340,6 +5529,8 @@ def linalg_lu_factor(
 
     Returns `L` and `U` in one matrix, and the row exchanges, as `linalg.lu_solve` takes them.
     """
+    if pivot is not True and pivot is not False:
+        pivot = as_bool(pivot, "linalg_lu_factor", "pivot", 0)
     if A.__class__ not in TENSORS:
         if (_answer := overridden(linalg_lu_factor, locals())) is not NotImplemented:
             return _answer
@@ -5361,6 +5552,8 @@ def linalg_lu(
 
     Returns a permutation matrix, a unit lower and an upper triangular one: `A = P L U`.
     """
+    if pivot is not True and pivot is not False:
+        pivot = as_bool(pivot, "linalg_lu", "pivot", 0)
     if A.__class__ not in TENSORS:
         if (_answer := overridden(linalg_lu, locals())) is not NotImplemented:
             return _answer
@@ -5384,6 +5577,10 @@ def lu__default(
 
     New code uses `linalg.lu_factor`; the first call warns.
     """
+    if pivot is not True and pivot is not False:
+        pivot = as_bool(pivot, "lu", "pivot", 2)
+    if get_infos is not False and get_infos is not True:
+        get_infos = as_bool(get_infos, "lu", "get_infos", 3)
     if A.__class__ not in TENSORS:
         if (_answer := overridden(lu__default, locals())) is not NotImplemented:
             return _answer
@@ -5399,6 +5596,10 @@ def lu__method(self: Tensor, pivot: bool = True, get_infos: bool = False) -> tup
 
     Returns `L` and `U` in one matrix and the row exchanges. New code uses `linalg.lu_factor`.
     """
+    if pivot is not True and pivot is not False:
+        pivot = as_bool(pivot, "lu", "pivot", 2)
+    if get_infos is not False and get_infos is not True:
+        get_infos = as_bool(get_infos, "lu", "get_infos", 3)
     if self.__class__ not in TENSORS:
         if (_answer := overridden(lu__method, locals())) is not NotImplemented:
             return _answer
@@ -5419,6 +5620,10 @@ def lu_unpack(
 
     Returns `P`, `L` and `U` of what `linalg.lu_factor` returns.
     """
+    if unpack_data is not True and unpack_data is not False:
+        unpack_data = as_bool(unpack_data, "lu_unpack", "unpack_data", 3)
+    if unpack_pivots is not True and unpack_pivots is not False:
+        unpack_pivots = as_bool(unpack_pivots, "lu_unpack", "unpack_pivots", 4)
     if LU_data.__class__ not in TENSORS or LU_pivots.__class__ not in TENSORS:
         if (_answer := overridden(lu_unpack, locals())) is not NotImplemented:
             return _answer
@@ -5454,6 +5659,8 @@ def qr(
     """
     if _words:
         return respelled(qr, locals())
+    if some is not True and some is not False:
+        some = as_bool(some, "qr", "some", 2)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(qr, locals())) is not NotImplemented:
             return _answer
@@ -5535,6 +5742,10 @@ def linalg_solve_ex(
 
     Returns solutions of linear systems, and which matrices are singular.
     """
+    if left is not True and left is not False:
+        left = as_bool(left, "linalg_solve_ex", "left", 0)
+    if check_errors is not False and check_errors is not True:
+        check_errors = as_bool(check_errors, "linalg_solve_ex", "check_errors", 0)
     if A.__class__ not in TENSORS or B.__class__ not in TENSORS:
         if (_answer := overridden(linalg_solve_ex, locals())) is not NotImplemented:
             return _answer
@@ -5561,6 +5772,8 @@ def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True, out: Tensor | None 
     `B` holds right-hand sides as columns, or one vector per matrix. Batches broadcast. A singular
     matrix raises `linalg.LinAlgError`.
     """
+    if left is not True and left is not False:
+        left = as_bool(left, "linalg_solve", "left", 0)
     if A.__class__ not in TENSORS or B.__class__ not in TENSORS:
         if (_answer := overridden(linalg_solve, locals())) is not NotImplemented:
             return _answer
@@ -5591,6 +5804,12 @@ def triangular_solve(
     """
     if _words:
         return respelled(triangular_solve, locals())
+    if upper is not True and upper is not False:
+        upper = as_bool(upper, "triangular_solve", "upper", 3)
+    if transpose is not False and transpose is not True:
+        transpose = as_bool(transpose, "triangular_solve", "transpose", 4)
+    if unitriangular is not False and unitriangular is not True:
+        unitriangular = as_bool(unitriangular, "triangular_solve", "unitriangular", 5)
     if input.__class__ not in TENSORS or A.__class__ not in TENSORS:
         if (_answer := overridden(triangular_solve, locals())) is not NotImplemented:
             return _answer
@@ -5742,6 +5961,10 @@ def linalg_svd(
         where
     the function does not depend on the vectors' signs, and no two singular values are equal.
     """
+    if full_matrices is not True and full_matrices is not False:
+        full_matrices = as_bool(full_matrices, "linalg_svd", "full_matrices", 2)
+    if driver is not None and driver.__class__ is not str:
+        driver = as_str(driver, "linalg_svd", "driver", 0)
     if A.__class__ not in TENSORS:
         if (_answer := overridden(linalg_svd, locals())) is not NotImplemented:
             return _answer
@@ -5761,6 +5984,8 @@ def linalg_svdvals(A: Tensor, *, driver: str | None = None, out: Tensor | None =
 
     Returns the singular values, largest first.
     """
+    if driver is not None and driver.__class__ is not str:
+        driver = as_str(driver, "linalg_svdvals", "driver", 0)
     if A.__class__ not in TENSORS:
         if (_answer := overridden(linalg_svdvals, locals())) is not NotImplemented:
             return _answer
@@ -5784,6 +6009,10 @@ def svd(
     """
     if _words:
         return respelled(svd, locals())
+    if some is not True and some is not False:
+        some = as_bool(some, "svd", "some", 2)
+    if compute_uv is not True and compute_uv is not False:
+        compute_uv = as_bool(compute_uv, "svd", "compute_uv", 3)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(svd, locals())) is not NotImplemented:
             return _answer
@@ -5810,6 +6039,8 @@ def linalg_eigh(
     """
     if _words:
         return respelled(linalg_eigh, locals())
+    if UPLO.__class__ is not str:
+        UPLO = as_str(UPLO, "linalg_eigh", "UPLO", 2)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(linalg_eigh, locals())) is not NotImplemented:
             return _answer
@@ -5833,6 +6064,8 @@ def linalg_eigvalsh(
     """
     if _words:
         return respelled(linalg_eigvalsh, locals())
+    if UPLO.__class__ is not str:
+        UPLO = as_str(UPLO, "linalg_eigvalsh", "UPLO", 2)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(linalg_eigvalsh, locals())) is not NotImplemented:
             return _answer
@@ -5897,6 +6130,8 @@ def linalg_lstsq(
         return respelled(linalg_lstsq, locals())
     if rcond is not None and rcond.__class__ is not float and rcond.__class__ is not int:
         rcond = as_float(rcond, "linalg_lstsq", "rcond", 3)
+    if driver is not None and driver.__class__ is not str:
+        driver = as_str(driver, "linalg_lstsq", "driver", 0)
     if input.__class__ not in TENSORS or b.__class__ not in TENSORS:
         if (_answer := overridden(linalg_lstsq, locals())) is not NotImplemented:
             return _answer
@@ -5930,6 +6165,8 @@ def linalg_pinv__atol_rtol_tensor(
     """
     if _words:
         return respelled(linalg_pinv__atol_rtol_tensor, locals())
+    if hermitian is not False and hermitian is not True:
+        hermitian = as_bool(hermitian, "linalg_pinv", "hermitian", 0)
     if (
         input.__class__ not in TENSORS
         or atol.__class__ not in OPTIONAL_TENSORS
@@ -5970,6 +6207,8 @@ def linalg_pinv__atol_rtol_float(
         atol = as_float(atol, "linalg_pinv", "atol", 0)
     if rtol is not None and rtol.__class__ is not float and rtol.__class__ is not int:
         rtol = as_float(rtol, "linalg_pinv", "rtol", 0)
+    if hermitian is not False and hermitian is not True:
+        hermitian = as_bool(hermitian, "linalg_pinv", "hermitian", 0)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(linalg_pinv__atol_rtol_float, locals())) is not NotImplemented:
             return _answer
@@ -5999,6 +6238,8 @@ def linalg_pinv__default(
         if rcond is MISSING:
             raise missing_arguments("linalg_pinv", input=input, rcond=rcond)
         rcond = as_float(rcond, "linalg_pinv", "rcond", 2)
+    if hermitian is not False and hermitian is not True:
+        hermitian = as_bool(hermitian, "linalg_pinv", "hermitian", 3)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(linalg_pinv__default, locals())) is not NotImplemented:
             return _answer
@@ -6024,6 +6265,8 @@ def linalg_pinv__rcond_tensor(
     """
     if _words:
         return respelled(linalg_pinv__rcond_tensor, locals())
+    if hermitian is not False and hermitian is not True:
+        hermitian = as_bool(hermitian, "linalg_pinv", "hermitian", 3)
     if input.__class__ not in TENSORS or rcond.__class__ not in TENSORS:
         if (_answer := overridden(linalg_pinv__rcond_tensor, locals())) is not NotImplemented:
             return _answer
@@ -6065,6 +6308,8 @@ def linalg_matrix_rank__atol_rtol_tensor(
     """
     if _words:
         return respelled(linalg_matrix_rank__atol_rtol_tensor, locals())
+    if hermitian is not False and hermitian is not True:
+        hermitian = as_bool(hermitian, "linalg_matrix_rank", "hermitian", 0)
     if (
         input.__class__ not in TENSORS
         or atol.__class__ not in OPTIONAL_TENSORS
@@ -6109,6 +6354,8 @@ def linalg_matrix_rank__atol_rtol_float(
         atol = as_float(atol, "linalg_matrix_rank", "atol", 0)
     if rtol is not None and rtol.__class__ is not float and rtol.__class__ is not int:
         rtol = as_float(rtol, "linalg_matrix_rank", "rtol", 0)
+    if hermitian is not False and hermitian is not True:
+        hermitian = as_bool(hermitian, "linalg_matrix_rank", "hermitian", 0)
     if input.__class__ not in TENSORS:
         if (
             _answer := overridden(linalg_matrix_rank__atol_rtol_float, locals())
@@ -6142,6 +6389,8 @@ def linalg_matrix_rank__default(
         if tol is MISSING:
             raise missing_arguments("linalg_matrix_rank", input=input, tol=tol)
         tol = as_float(tol, "linalg_matrix_rank", "tol", 2)
+    if hermitian is not False and hermitian is not True:
+        hermitian = as_bool(hermitian, "linalg_matrix_rank", "hermitian", 3)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(linalg_matrix_rank__default, locals())) is not NotImplemented:
             return _answer
@@ -6169,6 +6418,8 @@ def linalg_matrix_rank__tol_tensor(
     """
     if _words:
         return respelled(linalg_matrix_rank__tol_tensor, locals())
+    if hermitian is not False and hermitian is not True:
+        hermitian = as_bool(hermitian, "linalg_matrix_rank", "hermitian", 3)
     if input.__class__ not in TENSORS or tol.__class__ not in TENSORS:
         if (_answer := overridden(linalg_matrix_rank__tol_tensor, locals())) is not NotImplemented:
             return _answer
@@ -6263,8 +6514,10 @@ def linalg_cond__p_str(
     """
     if _words:
         return respelled(linalg_cond__p_str, locals())
-    if p is MISSING:
-        raise missing_arguments("linalg_cond", input=input, p=p)
+    if p.__class__ is not str:
+        if p is MISSING:
+            raise missing_arguments("linalg_cond", input=input, p=p)
+        p = as_str(p, "linalg_cond", "p", 2)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(linalg_cond__p_str, locals())) is not NotImplemented:
             return _answer
@@ -6416,6 +6669,8 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     """
     if N is not None and N.__class__ is not int:
         N = as_int(N, "vander", "N", 2)
+    if increasing is not False and increasing is not True:
+        increasing = as_bool(increasing, "vander", "increasing", 3)
     if x.__class__ not in TENSORS:
         if (_answer := overridden(vander, locals())) is not NotImplemented:
             return _answer
@@ -6563,6 +6818,8 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     """
     if r.__class__ is not int:
         r = as_int(r, "combinations", "r", 2)
+    if with_replacement is not False and with_replacement is not True:
+        with_replacement = as_bool(with_replacement, "combinations", "with_replacement", 3)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(combinations, locals())) is not NotImplemented:
             return _answer
@@ -6777,6 +7034,8 @@ def fft_fft(
         n = as_int(n, "fft_fft", "n", 2)
     if dim.__class__ is not int:
         dim = as_int(dim, "fft_fft", "dim", 3)
+    if norm is not None and norm.__class__ is not str:
+        norm = as_str(norm, "fft_fft", "norm", 4)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(fft_fft, locals())) is not NotImplemented:
             return _answer
@@ -6805,6 +7064,8 @@ def fft_ifft(
         n = as_int(n, "fft_ifft", "n", 2)
     if dim.__class__ is not int:
         dim = as_int(dim, "fft_ifft", "dim", 3)
+    if norm is not None and norm.__class__ is not str:
+        norm = as_str(norm, "fft_ifft", "norm", 4)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(fft_ifft, locals())) is not NotImplemented:
             return _answer
@@ -6833,6 +7094,8 @@ def fft_rfft(
         n = as_int(n, "fft_rfft", "n", 2)
     if dim.__class__ is not int:
         dim = as_int(dim, "fft_rfft", "dim", 3)
+    if norm is not None and norm.__class__ is not str:
+        norm = as_str(norm, "fft_rfft", "norm", 4)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(fft_rfft, locals())) is not NotImplemented:
             return _answer
@@ -6863,6 +7126,8 @@ def fft_irfft(
         n = as_int(n, "fft_irfft", "n", 2)
     if dim.__class__ is not int:
         dim = as_int(dim, "fft_irfft", "dim", 3)
+    if norm is not None and norm.__class__ is not str:
+        norm = as_str(norm, "fft_irfft", "norm", 4)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(fft_irfft, locals())) is not NotImplemented:
             return _answer
@@ -6891,6 +7156,8 @@ def fft_hfft(
         n = as_int(n, "fft_hfft", "n", 2)
     if dim.__class__ is not int:
         dim = as_int(dim, "fft_hfft", "dim", 3)
+    if norm is not None and norm.__class__ is not str:
+        norm = as_str(norm, "fft_hfft", "norm", 4)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(fft_hfft, locals())) is not NotImplemented:
             return _answer
@@ -6919,6 +7186,8 @@ def fft_ihfft(
         n = as_int(n, "fft_ihfft", "n", 2)
     if dim.__class__ is not int:
         dim = as_int(dim, "fft_ihfft", "dim", 3)
+    if norm is not None and norm.__class__ is not str:
+        norm = as_str(norm, "fft_ihfft", "norm", 4)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(fft_ihfft, locals())) is not NotImplemented:
             return _answer
@@ -6943,6 +7212,8 @@ def fft_fft2(
     """
     if _words:
         return respelled(fft_fft2, locals())
+    if norm is not None and norm.__class__ is not str:
+        norm = as_str(norm, "fft_fft2", "norm", 4)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(fft_fft2, locals())) is not NotImplemented:
             return _answer
@@ -6967,6 +7238,8 @@ def fft_ifft2(
     """
     if _words:
         return respelled(fft_ifft2, locals())
+    if norm is not None and norm.__class__ is not str:
+        norm = as_str(norm, "fft_ifft2", "norm", 4)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(fft_ifft2, locals())) is not NotImplemented:
             return _answer
@@ -6991,6 +7264,8 @@ def fft_rfft2(
     """
     if _words:
         return respelled(fft_rfft2, locals())
+    if norm is not None and norm.__class__ is not str:
+        norm = as_str(norm, "fft_rfft2", "norm", 4)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(fft_rfft2, locals())) is not NotImplemented:
             return _answer
@@ -7016,6 +7291,8 @@ def fft_irfft2(
     """
     if _words:
         return respelled(fft_irfft2, locals())
+    if norm is not None and norm.__class__ is not str:
+        norm = as_str(norm, "fft_irfft2", "norm", 4)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(fft_irfft2, locals())) is not NotImplemented:
             return _answer
@@ -7041,6 +7318,8 @@ def fft_hfft2(
     """
     if _words:
         return respelled(fft_hfft2, locals())
+    if norm is not None and norm.__class__ is not str:
+        norm = as_str(norm, "fft_hfft2", "norm", 4)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(fft_hfft2, locals())) is not NotImplemented:
             return _answer
@@ -7065,6 +7344,8 @@ def fft_ihfft2(
     """
     if _words:
         return respelled(fft_ihfft2, locals())
+    if norm is not None and norm.__class__ is not str:
+        norm = as_str(norm, "fft_ihfft2", "norm", 4)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(fft_ihfft2, locals())) is not NotImplemented:
             return _answer
@@ -7089,6 +7370,8 @@ def fft_fftn(
     """
     if _words:
         return respelled(fft_fftn, locals())
+    if norm is not None and norm.__class__ is not str:
+        norm = as_str(norm, "fft_fftn", "norm", 4)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(fft_fftn, locals())) is not NotImplemented:
             return _answer
@@ -7113,6 +7396,8 @@ def fft_ifftn(
     """
     if _words:
         return respelled(fft_ifftn, locals())
+    if norm is not None and norm.__class__ is not str:
+        norm = as_str(norm, "fft_ifftn", "norm", 4)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(fft_ifftn, locals())) is not NotImplemented:
             return _answer
@@ -7138,6 +7423,8 @@ def fft_rfftn(
     """
     if _words:
         return respelled(fft_rfftn, locals())
+    if norm is not None and norm.__class__ is not str:
+        norm = as_str(norm, "fft_rfftn", "norm", 4)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(fft_rfftn, locals())) is not NotImplemented:
             return _answer
@@ -7163,6 +7450,8 @@ def fft_irfftn(
     """
     if _words:
         return respelled(fft_irfftn, locals())
+    if norm is not None and norm.__class__ is not str:
+        norm = as_str(norm, "fft_irfftn", "norm", 4)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(fft_irfftn, locals())) is not NotImplemented:
             return _answer
@@ -7188,6 +7477,8 @@ def fft_hfftn(
     """
     if _words:
         return respelled(fft_hfftn, locals())
+    if norm is not None and norm.__class__ is not str:
+        norm = as_str(norm, "fft_hfftn", "norm", 4)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(fft_hfftn, locals())) is not NotImplemented:
             return _answer
@@ -7213,6 +7504,8 @@ def fft_ihfftn(
     """
     if _words:
         return respelled(fft_ihfftn, locals())
+    if norm is not None and norm.__class__ is not str:
+        norm = as_str(norm, "fft_ihfftn", "norm", 4)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(fft_ihfftn, locals())) is not NotImplemented:
             return _answer
@@ -7243,6 +7536,8 @@ def fft_fftfreq(
         n = as_int(n, "fft_fftfreq", "n", 1)
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "fft_fftfreq", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "fft_fftfreq", "pin_memory", 0)
     if not PLAIN and state.modes:
         _answer = overridden(fft_fftfreq, locals())
         if _answer is not NotImplemented:
@@ -7279,6 +7574,8 @@ def fft_rfftfreq(
         n = as_int(n, "fft_rfftfreq", "n", 1)
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "fft_rfftfreq", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "fft_rfftfreq", "pin_memory", 0)
     if not PLAIN and state.modes:
         _answer = overridden(fft_rfftfreq, locals())
         if _answer is not NotImplemented:
@@ -7345,6 +7642,8 @@ def bartlett_window__default(
         window_length = as_int(window_length, "bartlett_window", "window_length", 1)
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "bartlett_window", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "bartlett_window", "pin_memory", 0)
     if not PLAIN and state.modes:
         _answer = overridden(bartlett_window__default, locals())
         if _answer is not NotImplemented:
@@ -7370,8 +7669,12 @@ def bartlett_window__periodic(
     """
     if window_length.__class__ is not int:
         window_length = as_int(window_length, "bartlett_window", "window_length", 1)
+    if periodic is not False and periodic is not True:
+        periodic = as_bool(periodic, "bartlett_window", "periodic", 2)
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "bartlett_window", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "bartlett_window", "pin_memory", 0)
     if not PLAIN and state.modes:
         _answer = overridden(bartlett_window__periodic, locals())
         if _answer is not NotImplemented:
@@ -7400,6 +7703,8 @@ def blackman_window__default(
         window_length = as_int(window_length, "blackman_window", "window_length", 1)
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "blackman_window", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "blackman_window", "pin_memory", 0)
     if not PLAIN and state.modes:
         _answer = overridden(blackman_window__default, locals())
         if _answer is not NotImplemented:
@@ -7425,8 +7730,12 @@ def blackman_window__periodic(
     """
     if window_length.__class__ is not int:
         window_length = as_int(window_length, "blackman_window", "window_length", 1)
+    if periodic is not False and periodic is not True:
+        periodic = as_bool(periodic, "blackman_window", "periodic", 2)
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "blackman_window", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "blackman_window", "pin_memory", 0)
     if not PLAIN and state.modes:
         _answer = overridden(blackman_window__periodic, locals())
         if _answer is not NotImplemented:
@@ -7455,6 +7764,8 @@ def hann_window__default(
         window_length = as_int(window_length, "hann_window", "window_length", 1)
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "hann_window", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "hann_window", "pin_memory", 0)
     if not PLAIN and state.modes:
         _answer = overridden(hann_window__default, locals())
         if _answer is not NotImplemented:
@@ -7480,8 +7791,12 @@ def hann_window__periodic(
     """
     if window_length.__class__ is not int:
         window_length = as_int(window_length, "hann_window", "window_length", 1)
+    if periodic is not False and periodic is not True:
+        periodic = as_bool(periodic, "hann_window", "periodic", 2)
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "hann_window", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "hann_window", "pin_memory", 0)
     if not PLAIN and state.modes:
         _answer = overridden(hann_window__periodic, locals())
         if _answer is not NotImplemented:
@@ -7510,6 +7825,8 @@ def hamming_window__default(
         window_length = as_int(window_length, "hamming_window", "window_length", 1)
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "hamming_window", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "hamming_window", "pin_memory", 0)
     if not PLAIN and state.modes:
         _answer = overridden(hamming_window__default, locals())
         if _answer is not NotImplemented:
@@ -7535,8 +7852,12 @@ def hamming_window__periodic(
     """
     if window_length.__class__ is not int:
         window_length = as_int(window_length, "hamming_window", "window_length", 1)
+    if periodic is not False and periodic is not True:
+        periodic = as_bool(periodic, "hamming_window", "periodic", 2)
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "hamming_window", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "hamming_window", "pin_memory", 0)
     if not PLAIN and state.modes:
         _answer = overridden(hamming_window__periodic, locals())
         if _answer is not NotImplemented:
@@ -7565,8 +7886,12 @@ def hamming_window__periodic_alpha(
     """
     if window_length.__class__ is not int:
         window_length = as_int(window_length, "hamming_window", "window_length", 1)
+    if periodic is not False and periodic is not True:
+        periodic = as_bool(periodic, "hamming_window", "periodic", 2)
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "hamming_window", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "hamming_window", "pin_memory", 0)
     if not PLAIN and state.modes:
         _answer = overridden(hamming_window__periodic_alpha, locals())
         if _answer is not NotImplemented:
@@ -7597,8 +7922,12 @@ def hamming_window__periodic_alpha_beta(
     """
     if window_length.__class__ is not int:
         window_length = as_int(window_length, "hamming_window", "window_length", 1)
+    if periodic is not False and periodic is not True:
+        periodic = as_bool(periodic, "hamming_window", "periodic", 2)
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "hamming_window", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "hamming_window", "pin_memory", 0)
     if not PLAIN and state.modes:
         _answer = overridden(hamming_window__periodic_alpha_beta, locals())
         if _answer is not NotImplemented:
@@ -7627,6 +7956,8 @@ def kaiser_window__default(
         window_length = as_int(window_length, "kaiser_window", "window_length", 1)
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "kaiser_window", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "kaiser_window", "pin_memory", 0)
     if not PLAIN and state.modes:
         _answer = overridden(kaiser_window__default, locals())
         if _answer is not NotImplemented:
@@ -7652,8 +7983,12 @@ def kaiser_window__periodic(
     """
     if window_length.__class__ is not int:
         window_length = as_int(window_length, "kaiser_window", "window_length", 1)
+    if periodic is not False and periodic is not True:
+        periodic = as_bool(periodic, "kaiser_window", "periodic", 2)
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "kaiser_window", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "kaiser_window", "pin_memory", 0)
     if not PLAIN and state.modes:
         _answer = overridden(kaiser_window__periodic, locals())
         if _answer is not NotImplemented:
@@ -7682,8 +8017,12 @@ def kaiser_window__beta(
     """
     if window_length.__class__ is not int:
         window_length = as_int(window_length, "kaiser_window", "window_length", 1)
+    if periodic is not False and periodic is not True:
+        periodic = as_bool(periodic, "kaiser_window", "periodic", 2)
     if layout is not None and layout.__class__ is not Layout:
         layout = as_layout(layout, "kaiser_window", "layout", 0)
+    if pin_memory is not None and pin_memory is not False and pin_memory is not True:
+        pin_memory = as_bool(pin_memory, "kaiser_window", "pin_memory", 0)
     if not PLAIN and state.modes:
         _answer = overridden(kaiser_window__beta, locals())
         if _answer is not NotImplemented:
@@ -7770,8 +8109,16 @@ def istft(
         hop_length = as_int(hop_length, "istft", "hop_length", 3)
     if win_length is not None and win_length.__class__ is not int:
         win_length = as_int(win_length, "istft", "win_length", 4)
+    if center is not True and center is not False:
+        center = as_bool(center, "istft", "center", 6)
+    if normalized is not False and normalized is not True:
+        normalized = as_bool(normalized, "istft", "normalized", 7)
+    if onesided is not None and onesided is not False and onesided is not True:
+        onesided = as_bool(onesided, "istft", "onesided", 8)
     if length is not None and length.__class__ is not int:
         length = as_int(length, "istft", "length", 9)
+    if return_complex is not False and return_complex is not True:
+        return_complex = as_bool(return_complex, "istft", "return_complex", 10)
     if input.__class__ not in TENSORS or window.__class__ not in OPTIONAL_TENSORS:
         if (_answer := overridden(istft, locals())) is not NotImplemented:
             return _answer
@@ -7846,6 +8193,8 @@ def linalg_matrix_norm__default(
         if ord is MISSING:
             raise missing_arguments("linalg_matrix_norm", input=input, ord=ord)
         ord = as_scalar(ord, "linalg_matrix_norm", "ord", 2)
+    if keepdim is not False and keepdim is not True:
+        keepdim = as_bool(keepdim, "linalg_matrix_norm", "keepdim", 4)
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "linalg_matrix_norm", "dtype", 0)
     if input.__class__ not in TENSORS:
@@ -7879,6 +8228,10 @@ def linalg_matrix_norm__str_ord(
     """
     if _words:
         return respelled(linalg_matrix_norm__str_ord, locals())
+    if ord.__class__ is not str:
+        ord = as_str(ord, "linalg_matrix_norm", "ord", 2)
+    if keepdim is not False and keepdim is not True:
+        keepdim = as_bool(keepdim, "linalg_matrix_norm", "keepdim", 4)
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "linalg_matrix_norm", "dtype", 0)
     if input.__class__ not in TENSORS:
@@ -7917,6 +8270,8 @@ def linalg_norm__default(
         return respelled(linalg_norm__default, locals())
     if ord is not None and ord.__class__ is not float and ord.__class__ is not int:
         ord = as_scalar(ord, "linalg_norm", "ord", 2)
+    if keepdim is not False and keepdim is not True:
+        keepdim = as_bool(keepdim, "linalg_norm", "keepdim", 4)
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "linalg_norm", "dtype", 0)
     if input.__class__ not in TENSORS:
@@ -7947,8 +8302,12 @@ def linalg_norm__ord_str(
     """
     if _words:
         return respelled(linalg_norm__ord_str, locals())
-    if ord is MISSING:
-        raise missing_arguments("linalg_norm", input=input, ord=ord)
+    if ord.__class__ is not str:
+        if ord is MISSING:
+            raise missing_arguments("linalg_norm", input=input, ord=ord)
+        ord = as_str(ord, "linalg_norm", "ord", 2)
+    if keepdim is not False and keepdim is not True:
+        keepdim = as_bool(keepdim, "linalg_norm", "keepdim", 4)
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "linalg_norm", "dtype", 0)
     if input.__class__ not in TENSORS:
@@ -7975,6 +8334,8 @@ def nuclear_norm__default(
     """
     if _words:
         return respelled(nuclear_norm__default, locals())
+    if keepdim is not False and keepdim is not True:
+        keepdim = as_bool(keepdim, "nuclear_norm", "keepdim", 2)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(nuclear_norm__default, locals())) is not NotImplemented:
             return _answer
@@ -8000,6 +8361,8 @@ def nuclear_norm__dim(
         return respelled(nuclear_norm__dim, locals())
     if dim is MISSING:
         raise missing_arguments("nuclear_norm", input=input, dim=dim)
+    if keepdim is not False and keepdim is not True:
+        keepdim = as_bool(keepdim, "nuclear_norm", "keepdim", 3)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(nuclear_norm__dim, locals())) is not NotImplemented:
             return _answer
@@ -8026,6 +8389,10 @@ def norm__str(
     """
     if _words:
         return respelled(norm__str, locals())
+    if p.__class__ is not str:
+        p = as_str(p, "norm", "p", 2)
+    if keepdim is not False and keepdim is not True:
+        keepdim = as_bool(keepdim, "norm", "keepdim", 4)
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "norm", "dtype", 0)
     if input.__class__ not in TENSORS:
@@ -8058,6 +8425,8 @@ def norm__default(
         if p is MISSING:
             raise missing_arguments("norm", input=input, p=p)
         p = as_scalar(p, "norm", "p", 2)
+    if keepdim is not False and keepdim is not True:
+        keepdim = as_bool(keepdim, "norm", "keepdim", 4)
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "norm", "dtype", 0)
     if input.__class__ not in TENSORS:
@@ -9384,6 +9753,8 @@ def var__default(input: Tensor, unbiased: bool) -> Tensor:
 
     Returns the variance of all elements, with Bessel's correction if `unbiased`.
     """
+    if unbiased is not False and unbiased is not True:
+        unbiased = as_bool(unbiased, "var", "unbiased", 2)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(var__default, locals())) is not NotImplemented:
             return _answer
@@ -9406,8 +9777,14 @@ def var__dim(
     """
     if _words:
         return respelled(var__dim, locals())
-    if dim is MISSING or unbiased is MISSING:
+    if dim is MISSING:
         raise missing_arguments("var", input=input, dim=dim, unbiased=unbiased)
+    if unbiased is not False and unbiased is not True:
+        if unbiased is MISSING:
+            raise missing_arguments("var", input=input, dim=dim, unbiased=unbiased)
+        unbiased = as_bool(unbiased, "var", "unbiased", 3)
+    if keepdim is not False and keepdim is not True:
+        keepdim = as_bool(keepdim, "var", "keepdim", 4)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(var__dim, locals())) is not NotImplemented:
             return _answer
@@ -9422,6 +9799,8 @@ def std__default(input: Tensor, unbiased: bool) -> Tensor:
 
     Returns the standard deviation of all elements, with Bessel's correction if `unbiased`.
     """
+    if unbiased is not False and unbiased is not True:
+        unbiased = as_bool(unbiased, "std", "unbiased", 2)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(std__default, locals())) is not NotImplemented:
             return _answer
@@ -9444,8 +9823,14 @@ def std__dim(
     """
     if _words:
         return respelled(std__dim, locals())
-    if dim is MISSING or unbiased is MISSING:
+    if dim is MISSING:
         raise missing_arguments("std", input=input, dim=dim, unbiased=unbiased)
+    if unbiased is not False and unbiased is not True:
+        if unbiased is MISSING:
+            raise missing_arguments("std", input=input, dim=dim, unbiased=unbiased)
+        unbiased = as_bool(unbiased, "std", "unbiased", 3)
+    if keepdim is not False and keepdim is not True:
+        keepdim = as_bool(keepdim, "std", "keepdim", 4)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(std__dim, locals())) is not NotImplemented:
             return _answer
@@ -9460,6 +9845,8 @@ def var_mean__default(input: Tensor, unbiased: bool) -> tuple[Tensor, Tensor]:
 
     Returns the variance and the mean of all elements.
     """
+    if unbiased is not False and unbiased is not True:
+        unbiased = as_bool(unbiased, "var_mean", "unbiased", 2)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(var_mean__default, locals())) is not NotImplemented:
             return _answer
@@ -9480,8 +9867,14 @@ def var_mean__dim(
     """
     if _words:
         return respelled(var_mean__dim, locals())
-    if dim is MISSING or unbiased is MISSING:
+    if dim is MISSING:
         raise missing_arguments("var_mean", input=input, dim=dim, unbiased=unbiased)
+    if unbiased is not False and unbiased is not True:
+        if unbiased is MISSING:
+            raise missing_arguments("var_mean", input=input, dim=dim, unbiased=unbiased)
+        unbiased = as_bool(unbiased, "var_mean", "unbiased", 3)
+    if keepdim is not False and keepdim is not True:
+        keepdim = as_bool(keepdim, "var_mean", "keepdim", 4)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(var_mean__dim, locals())) is not NotImplemented:
             return _answer
@@ -9494,6 +9887,8 @@ def std_mean__default(input: Tensor, unbiased: bool) -> tuple[Tensor, Tensor]:
 
     Returns the standard deviation and the mean of all elements.
     """
+    if unbiased is not False and unbiased is not True:
+        unbiased = as_bool(unbiased, "std_mean", "unbiased", 2)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(std_mean__default, locals())) is not NotImplemented:
             return _answer
@@ -9514,8 +9909,14 @@ def std_mean__dim(
     """
     if _words:
         return respelled(std_mean__dim, locals())
-    if dim is MISSING or unbiased is MISSING:
+    if dim is MISSING:
         raise missing_arguments("std_mean", input=input, dim=dim, unbiased=unbiased)
+    if unbiased is not False and unbiased is not True:
+        if unbiased is MISSING:
+            raise missing_arguments("std_mean", input=input, dim=dim, unbiased=unbiased)
+        unbiased = as_bool(unbiased, "std_mean", "unbiased", 3)
+    if keepdim is not False and keepdim is not True:
+        keepdim = as_bool(keepdim, "std_mean", "keepdim", 4)
     if input.__class__ not in TENSORS:
         if (_answer := overridden(std_mean__dim, locals())) is not NotImplemented:
             return _answer
@@ -9816,6 +10217,8 @@ def cdist(
     """
     if p.__class__ is not float and p.__class__ is not int:
         p = as_float(p, "cdist", "p", 3)
+    if compute_mode.__class__ is not str:
+        compute_mode = as_str(compute_mode, "cdist", "compute_mode", 4)
     if x1.__class__ not in TENSORS or x2.__class__ not in TENSORS:
         if (_answer := overridden(cdist, locals())) is not NotImplemented:
             return _answer
@@ -9966,6 +10369,8 @@ def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: boo
     Returns the points that affine maps make of an image's elements: see
         `nn.functional.affine_grid`.
     """
+    if align_corners is not False and align_corners is not True:
+        align_corners = as_bool(align_corners, "affine_grid_generator", "align_corners", 3)
     if theta.__class__ not in TENSORS:
         if (_answer := overridden(affine_grid_generator, locals())) is not NotImplemented:
             return _answer

@@ -23,6 +23,7 @@ from torchgen_out._runtime.bindings.options import (
     as_layout,
     as_memory_format,
 )
+from torchgen_out._runtime.bindings.words import as_bool, as_str
 from torchgen_out._runtime.core.device import device
 from torchgen_out._runtime.core.dtype import dtype
 from torchgen_out._runtime.core.generator import Generator
@@ -104,6 +105,8 @@ def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
 
     Copies the elements of `src`, broadcast and cast, into this tensor, and returns it.
     """
+    if non_blocking is not False and non_blocking is not True:
+        non_blocking = as_bool(non_blocking, "copy_", "non_blocking", 3)
     try:
         call = _copy_[self._key, src._key]
     except AttributeError:
@@ -527,6 +530,8 @@ def gather(
         if dim is MISSING:
             raise missing_arguments("gather", input=input, dim=dim, index=index)
         dim = as_int(dim, "gather", "dim", 2)
+    if sparse_grad is not False and sparse_grad is not True:
+        sparse_grad = as_bool(sparse_grad, "gather", "sparse_grad", 0)
     if out is not None:
         try:
             call = _gather_out[out._key, input._key, index._key]
@@ -896,6 +901,10 @@ def embedding(
     """
     if padding_idx.__class__ is not int:
         padding_idx = as_int(padding_idx, "embedding", "padding_idx", 3)
+    if scale_grad_by_freq is not False and scale_grad_by_freq is not True:
+        scale_grad_by_freq = as_bool(scale_grad_by_freq, "embedding", "scale_grad_by_freq", 4)
+    if sparse is not False and sparse is not True:
+        sparse = as_bool(sparse, "embedding", "sparse", 5)
     try:
         call = _embedding[weight._key, indices._key]
     except AttributeError:
@@ -1014,6 +1023,8 @@ def index_put(
     With `accumulate=True` values are added, and a place named twice gets both. Without, which of
     several values for one place stays is undefined.
     """
+    if accumulate is not False and accumulate is not True:
+        accumulate = as_bool(accumulate, "index_put", "accumulate", 4)
     try:
         call = _index_put[input._key, list_of(indices), values._key]
     except AttributeError:
@@ -1029,6 +1040,8 @@ def index_put_(
 
     In-place variant of `index_put`.
     """
+    if accumulate is not False and accumulate is not True:
+        accumulate = as_bool(accumulate, "index_put", "accumulate", 4)
     try:
         call = _index_put_inplace[input._key, list_of(indices), values._key]
     except AttributeError:
@@ -1246,16 +1259,20 @@ def index_reduce(
     """
     if _words:
         return respelled(index_reduce, locals())
-    if reduce is MISSING:
-        raise missing_arguments(
-            "index_reduce", input=input, dim=dim, index=index, source=source, reduce=reduce
-        )
     if dim.__class__ is not int:
         if dim is MISSING:
             raise missing_arguments(
                 "index_reduce", input=input, dim=dim, index=index, source=source, reduce=reduce
             )
         dim = as_int(dim, "index_reduce", "dim", 2)
+    if reduce.__class__ is not str:
+        if reduce is MISSING:
+            raise missing_arguments(
+                "index_reduce", input=input, dim=dim, index=index, source=source, reduce=reduce
+            )
+        reduce = as_str(reduce, "index_reduce", "reduce", 5)
+    if include_self is not True and include_self is not False:
+        include_self = as_bool(include_self, "index_reduce", "include_self", 0)
     if out is not None:
         try:
             call = _index_reduce_out[out._key, input._key, index._key, source._key]
@@ -1286,16 +1303,20 @@ def index_reduce_(
     """
     if _words:
         return respelled(index_reduce_, locals())
-    if reduce is MISSING:
-        raise missing_arguments(
-            "index_reduce_", input=input, dim=dim, index=index, source=source, reduce=reduce
-        )
     if dim.__class__ is not int:
         if dim is MISSING:
             raise missing_arguments(
                 "index_reduce_", input=input, dim=dim, index=index, source=source, reduce=reduce
             )
         dim = as_int(dim, "index_reduce", "dim", 2)
+    if reduce.__class__ is not str:
+        if reduce is MISSING:
+            raise missing_arguments(
+                "index_reduce_", input=input, dim=dim, index=index, source=source, reduce=reduce
+            )
+        reduce = as_str(reduce, "index_reduce", "reduce", 5)
+    if include_self is not True and include_self is not False:
+        include_self = as_bool(include_self, "index_reduce", "include_self", 0)
     try:
         call = _index_reduce_inplace[input._key, index._key, source._key]
     except AttributeError:
@@ -1312,6 +1333,8 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
 
     Writes `source` at places counted in the flattened tensor; adds with `accumulate=True`.
     """
+    if accumulate is not False and accumulate is not True:
+        accumulate = as_bool(accumulate, "put", "accumulate", 4)
     try:
         call = _put[input._key, index._key, source._key]
     except AttributeError:
@@ -1324,6 +1347,8 @@ def put_(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False)
 
     In-place variant of `put`.
     """
+    if accumulate is not False and accumulate is not True:
+        accumulate = as_bool(accumulate, "put", "accumulate", 4)
     try:
         call = _put_inplace[input._key, index._key, source._key]
     except AttributeError:
@@ -1484,6 +1509,10 @@ def scatter__reduce(
         if dim is MISSING:
             raise missing_arguments("scatter", input=input, dim=dim, index=index, src=src)
         dim = as_int(dim, "scatter", "dim", 2)
+    if reduce.__class__ is not str:
+        if reduce is MISSING:
+            raise missing_arguments("scatter", input=input, dim=dim, index=index, src=src)
+        reduce = as_str(reduce, "scatter", "reduce", 0)
     if out is not None:
         try:
             call = _scatter_reduce_out[out._key, input._key, index._key, src._key]
@@ -1517,6 +1546,10 @@ def scatter___reduce(
         if dim is MISSING:
             raise missing_arguments("scatter_", input=input, dim=dim, index=index, src=src)
         dim = as_int(dim, "scatter", "dim", 2)
+    if reduce.__class__ is not str:
+        if reduce is MISSING:
+            raise missing_arguments("scatter_", input=input, dim=dim, index=index, src=src)
+        reduce = as_str(reduce, "scatter", "reduce", 0)
     try:
         call = _scatter_reduce_inplace[input._key, index._key, src._key]
     except AttributeError:
@@ -1552,6 +1585,10 @@ def scatter__value_reduce(
         if dim is MISSING:
             raise missing_arguments("scatter", input=input, dim=dim, index=index, value=value)
         dim = as_int(dim, "scatter", "dim", 2)
+    if reduce.__class__ is not str:
+        if reduce is MISSING:
+            raise missing_arguments("scatter", input=input, dim=dim, index=index, value=value)
+        reduce = as_str(reduce, "scatter", "reduce", 0)
     if out is not None:
         try:
             call = _scatter_value_reduce_out[out._key, input._key, index._key]
@@ -1587,6 +1624,10 @@ def scatter___value_reduce(
         if dim is MISSING:
             raise missing_arguments("scatter_", input=input, dim=dim, index=index, value=value)
         dim = as_int(dim, "scatter", "dim", 2)
+    if reduce.__class__ is not str:
+        if reduce is MISSING:
+            raise missing_arguments("scatter_", input=input, dim=dim, index=index, value=value)
+        reduce = as_str(reduce, "scatter", "reduce", 0)
     try:
         call = _scatter_value_reduce_inplace[input._key, index._key]
     except AttributeError:
@@ -1681,16 +1722,20 @@ def scatter_reduce(
     """
     if _words:
         return respelled(scatter_reduce, locals())
-    if reduce is MISSING:
-        raise missing_arguments(
-            "scatter_reduce", input=input, dim=dim, index=index, src=src, reduce=reduce
-        )
     if dim.__class__ is not int:
         if dim is MISSING:
             raise missing_arguments(
                 "scatter_reduce", input=input, dim=dim, index=index, src=src, reduce=reduce
             )
         dim = as_int(dim, "scatter_reduce", "dim", 2)
+    if reduce.__class__ is not str:
+        if reduce is MISSING:
+            raise missing_arguments(
+                "scatter_reduce", input=input, dim=dim, index=index, src=src, reduce=reduce
+            )
+        reduce = as_str(reduce, "scatter_reduce", "reduce", 5)
+    if include_self is not True and include_self is not False:
+        include_self = as_bool(include_self, "scatter_reduce", "include_self", 0)
     if out is not None:
         try:
             call = _scatter_reduce_two_out[out._key, input._key, index._key, src._key]
@@ -1721,16 +1766,20 @@ def scatter_reduce_(
     """
     if _words:
         return respelled(scatter_reduce_, locals())
-    if reduce is MISSING:
-        raise missing_arguments(
-            "scatter_reduce_", input=input, dim=dim, index=index, src=src, reduce=reduce
-        )
     if dim.__class__ is not int:
         if dim is MISSING:
             raise missing_arguments(
                 "scatter_reduce_", input=input, dim=dim, index=index, src=src, reduce=reduce
             )
         dim = as_int(dim, "scatter_reduce", "dim", 2)
+    if reduce.__class__ is not str:
+        if reduce is MISSING:
+            raise missing_arguments(
+                "scatter_reduce_", input=input, dim=dim, index=index, src=src, reduce=reduce
+            )
+        reduce = as_str(reduce, "scatter_reduce", "reduce", 5)
+    if include_self is not True and include_self is not False:
+        include_self = as_bool(include_self, "scatter_reduce", "include_self", 0)
     try:
         call = _scatter_reduce_two_inplace[input._key, index._key, src._key]
     except AttributeError:
@@ -1807,6 +1856,8 @@ def sort__default(
         return respelled(sort__default, locals())
     if dim.__class__ is not int:
         dim = as_int(dim, "sort", "dim", 2)
+    if descending is not False and descending is not True:
+        descending = as_bool(descending, "sort", "descending", 3)
     if out is not None:
         try:
             call = _sort_out[tensors_of(out), input._key]
@@ -1840,8 +1891,14 @@ def sort__stable(
     """
     if _words:
         return respelled(sort__stable, locals())
+    if stable is not False and stable is not True and stable is not None:
+        if stable is MISSING:
+            raise missing_arguments("sort", input=input)
+        stable = as_bool(stable, "sort", "stable", 0)
     if dim.__class__ is not int:
         dim = as_int(dim, "sort", "dim", 0)
+    if descending is not False and descending is not True:
+        descending = as_bool(descending, "sort", "descending", 0)
     if out is not None:
         try:
             call = _sort_stable_out[tensors_of(out), input._key]
@@ -1884,6 +1941,10 @@ def topk(
         k = as_int(k, "topk", "k", 2)
     if dim.__class__ is not int:
         dim = as_int(dim, "topk", "dim", 3)
+    if largest is not True and largest is not False:
+        largest = as_bool(largest, "topk", "largest", 4)
+    if sorted is not True and sorted is not False:
+        sorted = as_bool(sorted, "topk", "sorted", 5)
     if out is not None:
         try:
             call = _topk_out[tensors_of(out), input._key]
@@ -1948,6 +2009,8 @@ def kthvalue(
         k = as_int(k, "kthvalue", "k", 2)
     if dim.__class__ is not int:
         dim = as_int(dim, "kthvalue", "dim", 3)
+    if keepdim is not False and keepdim is not True:
+        keepdim = as_bool(keepdim, "kthvalue", "keepdim", 4)
     if out is not None:
         try:
             call = _kthvalue_out[tensors_of(out), input._key]
@@ -2000,6 +2063,8 @@ def median__dim(
         if dim is MISSING:
             raise missing_arguments("median", input=input, dim=dim)
         dim = as_int(dim, "median", "dim", 2)
+    if keepdim is not False and keepdim is not True:
+        keepdim = as_bool(keepdim, "median", "keepdim", 3)
     if out is not None:
         try:
             call = _median_dim_out[tensors_of(out), input._key]
@@ -2050,6 +2115,8 @@ def nanmedian__dim(
         if dim is MISSING:
             raise missing_arguments("nanmedian", input=input, dim=dim)
         dim = as_int(dim, "nanmedian", "dim", 2)
+    if keepdim is not False and keepdim is not True:
+        keepdim = as_bool(keepdim, "nanmedian", "keepdim", 3)
     if out is not None:
         try:
             call = _nanmedian_dim_out[tensors_of(out), input._key]
@@ -2083,6 +2150,8 @@ def mode(
         return respelled(mode, locals())
     if dim.__class__ is not int:
         dim = as_int(dim, "mode", "dim", 2)
+    if keepdim is not False and keepdim is not True:
+        keepdim = as_bool(keepdim, "mode", "keepdim", 3)
     if out is not None:
         try:
             call = _mode_out[tensors_of(out), input._key]
@@ -2237,6 +2306,12 @@ def searchsorted(
     """
     if _words:
         return respelled(searchsorted, locals())
+    if out_int32 is not False and out_int32 is not True:
+        out_int32 = as_bool(out_int32, "searchsorted", "out_int32", 0)
+    if right is not False and right is not True:
+        right = as_bool(right, "searchsorted", "right", 0)
+    if side is not None and side.__class__ is not str:
+        side = as_str(side, "searchsorted", "side", 0)
     if out is not None:
         try:
             call = _searchsorted_Tensor_out[
@@ -2281,6 +2356,10 @@ def bucketize(
     """
     if _words:
         return respelled(bucketize, locals())
+    if out_int32 is not False and out_int32 is not True:
+        out_int32 = as_bool(out_int32, "bucketize", "out_int32", 0)
+    if right is not False and right is not True:
+        right = as_bool(right, "bucketize", "right", 0)
     if out is not None:
         try:
             call = _bucketize_Tensor_out[
@@ -2317,6 +2396,10 @@ def isin(
 
     Tells for each element whether it is among `test_elements` (`invert`: whether it is not).
     """
+    if assume_unique is not False and assume_unique is not True:
+        assume_unique = as_bool(assume_unique, "isin", "assume_unique", 0)
+    if invert is not False and invert is not True:
+        invert = as_bool(invert, "isin", "invert", 0)
     if out is not None:
         try:
             call = _isin_Tensor_Tensor_out[
@@ -2357,6 +2440,8 @@ def argmax(
         return respelled(argmax, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_int(dim, "argmax", "dim", 2)
+    if keepdim is not False and keepdim is not True:
+        keepdim = as_bool(keepdim, "argmax", "keepdim", 3)
     if out is not None:
         try:
             call = _argmax_out[out._key, input._key]
@@ -2390,6 +2475,8 @@ def argmin(
         return respelled(argmin, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_int(dim, "argmin", "dim", 2)
+    if keepdim is not False and keepdim is not True:
+        keepdim = as_bool(keepdim, "argmin", "keepdim", 3)
     if out is not None:
         try:
             call = _argmin_out[out._key, input._key]
@@ -2425,6 +2512,8 @@ def max__dim(
         if dim is MISSING:
             raise missing_arguments("max", input=input, dim=dim)
         dim = as_int(dim, "max", "dim", 2)
+    if keepdim is not False and keepdim is not True:
+        keepdim = as_bool(keepdim, "max", "keepdim", 3)
     if out is not None:
         try:
             call = _max_dim_out[tensors_of(out), input._key]
@@ -2460,6 +2549,8 @@ def min__dim(
         if dim is MISSING:
             raise missing_arguments("min", input=input, dim=dim)
         dim = as_int(dim, "min", "dim", 2)
+    if keepdim is not False and keepdim is not True:
+        keepdim = as_bool(keepdim, "min", "keepdim", 3)
     if out is not None:
         try:
             call = _min_dim_out[tensors_of(out), input._key]
@@ -3045,6 +3136,8 @@ def multinomial(
         if num_samples is MISSING:
             raise missing_arguments("multinomial", input=input, num_samples=num_samples)
         num_samples = as_int(num_samples, "multinomial", "num_samples", 2)
+    if replacement is not False and replacement is not True:
+        replacement = as_bool(replacement, "multinomial", "replacement", 3)
     if generator is not None and generator.__class__ is not Generator:
         generator = as_generator(generator, "multinomial", "generator", 0)
     if out is not None:
@@ -3785,6 +3878,10 @@ def linalg_cholesky_ex(
     """
     if _words:
         return respelled(linalg_cholesky_ex, locals())
+    if upper is not False and upper is not True:
+        upper = as_bool(upper, "linalg_cholesky_ex", "upper", 0)
+    if check_errors is not False and check_errors is not True:
+        check_errors = as_bool(check_errors, "linalg_cholesky_ex", "check_errors", 0)
     if out is not None:
         try:
             call = _linalg_cholesky_ex_out[tensors_of(out), input._key]
@@ -3816,6 +3913,8 @@ def cholesky_solve(
     """
     if _words:
         return respelled(cholesky_solve, locals())
+    if upper is not False and upper is not True:
+        upper = as_bool(upper, "cholesky_solve", "upper", 3)
     if out is not None:
         try:
             call = _cholesky_solve_out[out._key, input._key, input2._key]
@@ -3846,6 +3945,8 @@ def cholesky_inverse(
     """
     if _words:
         return respelled(cholesky_inverse, locals())
+    if upper is not False and upper is not True:
+        upper = as_bool(upper, "cholesky_inverse", "upper", 2)
     if out is not None:
         try:
             call = _cholesky_inverse_out[out._key, input._key]
@@ -3910,6 +4011,10 @@ def linalg_lu_factor_ex(
         1`.
     `info` is the place of the first zero on the diagonal of `U`, counted from 1, or 0.
     """
+    if pivot is not True and pivot is not False:
+        pivot = as_bool(pivot, "linalg_lu_factor_ex", "pivot", 0)
+    if check_errors is not False and check_errors is not True:
+        check_errors = as_bool(check_errors, "linalg_lu_factor_ex", "check_errors", 0)
     if out is not None:
         try:
             call = _linalg_lu_factor_ex_out[tensors_of(out), A._key]
@@ -3955,6 +4060,8 @@ def linalg_qr(
 
     `mode` is `'reduced'`, `'complete'` (a square `Q`), or `'r'` (`R` alone, without gradients).
     """
+    if mode.__class__ is not str:
+        mode = as_str(mode, "linalg_qr", "mode", 2)
     if out is not None:
         try:
             call = _linalg_qr_out[tensors_of(out), A._key]
@@ -4045,6 +4152,10 @@ def ormqr(
     """
     if _words:
         return respelled(ormqr, locals())
+    if left is not True and left is not False:
+        left = as_bool(left, "ormqr", "left", 4)
+    if transpose is not False and transpose is not True:
+        transpose = as_bool(transpose, "ormqr", "transpose", 5)
     if out is not None:
         try:
             call = _ormqr_out[out._key, input._key, input2._key, input3._key]
@@ -4071,6 +4182,8 @@ def linalg_inv_ex(
 
     `info` is the place of the first zero pivot, counted from 1, or 0.
     """
+    if check_errors is not False and check_errors is not True:
+        check_errors = as_bool(check_errors, "linalg_inv_ex", "check_errors", 0)
     if out is not None:
         try:
             call = _linalg_inv_ex_out[tensors_of(out), A._key]
@@ -4127,6 +4240,14 @@ def linalg_solve_triangular(
     """
     if _words:
         return respelled(linalg_solve_triangular, locals())
+    if upper is not False and upper is not True:
+        if upper is MISSING:
+            raise missing_arguments("linalg_solve_triangular", input=input, B=B)
+        upper = as_bool(upper, "linalg_solve_triangular", "upper", 0)
+    if left is not True and left is not False:
+        left = as_bool(left, "linalg_solve_triangular", "left", 0)
+    if unitriangular is not False and unitriangular is not True:
+        unitriangular = as_bool(unitriangular, "linalg_solve_triangular", "unitriangular", 0)
     if out is not None:
         try:
             call = _linalg_solve_triangular_out[out._key, input._key, B._key]
@@ -4158,6 +4279,10 @@ def linalg_lu_solve(
 
     Returns the solution of `A X = B`, or `X A = B`, or of those of `A^H`, given the factors of `A`.
     """
+    if left is not True and left is not False:
+        left = as_bool(left, "linalg_lu_solve", "left", 0)
+    if adjoint is not False and adjoint is not True:
+        adjoint = as_bool(adjoint, "linalg_lu_solve", "adjoint", 0)
     if out is not None:
         try:
             call = _linalg_lu_solve_out[out._key, LU._key, pivots._key, B._key]
@@ -4424,6 +4549,8 @@ def linalg_vector_norm(
         return respelled(linalg_vector_norm, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_ints(dim, "linalg_vector_norm", "dim", 3)
+    if keepdim is not False and keepdim is not True:
+        keepdim = as_bool(keepdim, "linalg_vector_norm", "keepdim", 4)
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "linalg_vector_norm", "dtype", 0)
     if out is not None:
@@ -4584,6 +4711,8 @@ def logsumexp(
         if dim is MISSING:
             raise missing_arguments("logsumexp", input=input, dim=dim)
         dim = as_ints(dim, "logsumexp", "dim", 2)
+    if keepdim is not False and keepdim is not True:
+        keepdim = as_bool(keepdim, "logsumexp", "keepdim", 3)
     if out is not None:
         try:
             call = _logsumexp_out[out._key, input._key]
@@ -4941,6 +5070,8 @@ def convolution(
     stride = as_ints(stride, "convolution", "stride", 4)
     padding = as_ints(padding, "convolution", "padding", 5)
     dilation = as_ints(dilation, "convolution", "dilation", 6)
+    if transposed is not False and transposed is not True:
+        transposed = as_bool(transposed, "convolution", "transposed", 7)
     output_padding = as_ints(output_padding, "convolution", "output_padding", 8)
     if groups.__class__ is not int:
         groups = as_int(groups, "convolution", "groups", 9)
@@ -5106,6 +5237,8 @@ def max_pool2d_with_indices(
         padding = as_ints(padding, "max_pool2d_with_indices", "padding", 4)
     if dilation.__class__ is not int:
         dilation = as_ints(dilation, "max_pool2d_with_indices", "dilation", 5)
+    if ceil_mode is not False and ceil_mode is not True:
+        ceil_mode = as_bool(ceil_mode, "max_pool2d_with_indices", "ceil_mode", 6)
     try:
         call = _max_pool2d_with_indices[input._key]
     except AttributeError:
@@ -5170,6 +5303,8 @@ def max_pool3d_with_indices(
         padding = as_ints(padding, "max_pool3d_with_indices", "padding", 4)
     if dilation.__class__ is not int:
         dilation = as_ints(dilation, "max_pool3d_with_indices", "dilation", 5)
+    if ceil_mode is not False and ceil_mode is not True:
+        ceil_mode = as_bool(ceil_mode, "max_pool3d_with_indices", "ceil_mode", 6)
     try:
         call = _max_pool3d_with_indices[input._key]
     except AttributeError:
@@ -5586,6 +5721,8 @@ def var__correction(
         return respelled(var__correction, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_ints(dim, "var", "dim", 2)
+    if keepdim is not False and keepdim is not True:
+        keepdim = as_bool(keepdim, "var", "keepdim", 0)
     if out is not None:
         try:
             call = _var_correction_out[out._key, input._key]
@@ -5621,6 +5758,8 @@ def std__correction(
         return respelled(std__correction, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_ints(dim, "std", "dim", 2)
+    if keepdim is not False and keepdim is not True:
+        keepdim = as_bool(keepdim, "std", "keepdim", 0)
     if out is not None:
         try:
             call = _std_correction_out[out._key, input._key]
@@ -5654,6 +5793,8 @@ def var_mean__correction(
         return respelled(var_mean__correction, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_ints(dim, "var_mean", "dim", 2)
+    if keepdim is not False and keepdim is not True:
+        keepdim = as_bool(keepdim, "var_mean", "keepdim", 0)
     try:
         call = _var_mean_correction[input._key]
     except AttributeError:
@@ -5681,6 +5822,8 @@ def std_mean__correction(
         return respelled(std_mean__correction, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_ints(dim, "std_mean", "dim", 2)
+    if keepdim is not False and keepdim is not True:
+        keepdim = as_bool(keepdim, "std_mean", "keepdim", 0)
     try:
         call = _std_mean_correction[input._key]
     except AttributeError:
@@ -5708,6 +5851,8 @@ def native_batch_norm(
 
     In training the running statistics are updated in place.
     """
+    if training is not False and training is not True:
+        training = as_bool(training, "native_batch_norm", "training", 6)
     try:
         call = _native_batch_norm[
             input._key,
@@ -6206,6 +6351,8 @@ def grid_sampler_2d(
         interpolation_mode = as_int(interpolation_mode, "grid_sampler_2d", "interpolation_mode", 3)
     if padding_mode.__class__ is not int:
         padding_mode = as_int(padding_mode, "grid_sampler_2d", "padding_mode", 4)
+    if align_corners is not False and align_corners is not True:
+        align_corners = as_bool(align_corners, "grid_sampler_2d", "align_corners", 5)
     try:
         call = _grid_sampler_2d[input._key, grid._key]
     except AttributeError:
@@ -6228,6 +6375,8 @@ def grid_sampler_3d(
         interpolation_mode = as_int(interpolation_mode, "grid_sampler_3d", "interpolation_mode", 3)
     if padding_mode.__class__ is not int:
         padding_mode = as_int(padding_mode, "grid_sampler_3d", "padding_mode", 4)
+    if align_corners is not False and align_corners is not True:
+        align_corners = as_bool(align_corners, "grid_sampler_3d", "align_corners", 5)
     try:
         call = _grid_sampler_3d[input._key, grid._key]
     except AttributeError:
@@ -6254,6 +6403,8 @@ def grid_sampler(
         interpolation_mode = as_int(interpolation_mode, "grid_sampler", "interpolation_mode", 3)
     if padding_mode.__class__ is not int:
         padding_mode = as_int(padding_mode, "grid_sampler", "padding_mode", 4)
+    if align_corners is not False and align_corners is not True:
+        align_corners = as_bool(align_corners, "grid_sampler", "align_corners", 5)
     try:
         call = _grid_sampler[input._key, grid._key]
     except AttributeError:
@@ -6523,6 +6674,10 @@ def _c10d_all_reduce(input: Tensor, reduce_op: str, group_name: str) -> Tensor:
 
     The gradient of a sum, or of an average, is that of all ranks' gradients; others have none.
     """
+    if reduce_op.__class__ is not str:
+        reduce_op = as_str(reduce_op, "_c10d_all_reduce", "reduce_op", 2)
+    if group_name.__class__ is not str:
+        group_name = as_str(group_name, "_c10d_all_reduce", "group_name", 3)
     try:
         call = __c10d_all_reduce[input._key]
     except AttributeError:
@@ -6538,8 +6693,12 @@ def _c10d_reduce(input: Tensor, reduce_op: str, dst: int, group_name: str) -> Te
 
     Returns the reduction of all ranks' tensors on rank `dst`, zeros elsewhere.
     """
+    if reduce_op.__class__ is not str:
+        reduce_op = as_str(reduce_op, "_c10d_reduce", "reduce_op", 2)
     if dst.__class__ is not int:
         dst = as_int(dst, "_c10d_reduce", "dst", 3)
+    if group_name.__class__ is not str:
+        group_name = as_str(group_name, "_c10d_reduce", "group_name", 4)
     try:
         call = __c10d_reduce[input._key]
     except AttributeError:
@@ -6557,6 +6716,8 @@ def _c10d_broadcast(input: Tensor, src: int, group_name: str) -> Tensor:
     """
     if src.__class__ is not int:
         src = as_int(src, "_c10d_broadcast", "src", 2)
+    if group_name.__class__ is not str:
+        group_name = as_str(group_name, "_c10d_broadcast", "group_name", 3)
     try:
         call = __c10d_broadcast[input._key]
     except AttributeError:
@@ -6574,6 +6735,8 @@ def _c10d_all_gather_into_tensor(input: Tensor, group_size: int, group_name: str
     """
     if group_size.__class__ is not int:
         group_size = as_int(group_size, "_c10d_all_gather_into_tensor", "group_size", 2)
+    if group_name.__class__ is not str:
+        group_name = as_str(group_name, "_c10d_all_gather_into_tensor", "group_name", 3)
     try:
         call = __c10d_all_gather_into_tensor[input._key]
     except AttributeError:
@@ -6592,8 +6755,12 @@ def _c10d_reduce_scatter_tensor(
 
     Returns this rank's part along dim 0, of as many as there are ranks, of all ranks' reduction.
     """
+    if reduce_op.__class__ is not str:
+        reduce_op = as_str(reduce_op, "_c10d_reduce_scatter_tensor", "reduce_op", 2)
     if group_size.__class__ is not int:
         group_size = as_int(group_size, "_c10d_reduce_scatter_tensor", "group_size", 3)
+    if group_name.__class__ is not str:
+        group_name = as_str(group_name, "_c10d_reduce_scatter_tensor", "group_name", 4)
     try:
         call = __c10d_reduce_scatter_tensor[input._key]
     except AttributeError:
@@ -6613,6 +6780,8 @@ def _c10d_gather(input: Tensor, dst: int, group_size: int, group_name: str) -> T
         dst = as_int(dst, "_c10d_gather", "dst", 2)
     if group_size.__class__ is not int:
         group_size = as_int(group_size, "_c10d_gather", "group_size", 3)
+    if group_name.__class__ is not str:
+        group_name = as_str(group_name, "_c10d_gather", "group_name", 4)
     try:
         call = __c10d_gather[input._key]
     except AttributeError:
@@ -6632,6 +6801,8 @@ def _c10d_scatter(input: Tensor, src: int, group_size: int, group_name: str) -> 
         src = as_int(src, "_c10d_scatter", "src", 2)
     if group_size.__class__ is not int:
         group_size = as_int(group_size, "_c10d_scatter", "group_size", 3)
+    if group_name.__class__ is not str:
+        group_name = as_str(group_name, "_c10d_scatter", "group_name", 4)
     try:
         call = __c10d_scatter[input._key]
     except AttributeError:
@@ -6660,6 +6831,8 @@ def _c10d_all_to_all_single(
     input_split_sizes = as_ints(
         input_split_sizes, "_c10d_all_to_all_single", "input_split_sizes", 3
     )
+    if group_name.__class__ is not str:
+        group_name = as_str(group_name, "_c10d_all_to_all_single", "group_name", 4)
     try:
         call = __c10d_all_to_all_single[input._key]
     except AttributeError:

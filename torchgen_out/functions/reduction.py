@@ -11,6 +11,7 @@ from torchgen_out._runtime.bindings.arguments import dtype_for_out
 from torchgen_out._runtime.bindings.calling import respelled
 from torchgen_out._runtime.bindings.integers import as_int, as_ints, as_ints_or_none
 from torchgen_out._runtime.bindings.options import Dtype, as_dtype
+from torchgen_out._runtime.bindings.words import as_bool
 from torchgen_out._runtime.core.dtype import dtype
 from torchgen_out._runtime.core.missing import MISSING
 from torchgen_out._runtime.core.tensor import Tensor
@@ -61,6 +62,8 @@ def all(
         return respelled(all, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_ints(dim, "all", "dim", 2)
+    if keepdim is not False and keepdim is not True:
+        keepdim = as_bool(keepdim, "all", "keepdim", 3)
     if out is not None:
         try:
             call = _all_dims_out[out._key, input._key]
@@ -96,6 +99,8 @@ def amax(
         return respelled(amax, locals())
     if dim.__class__ is not int:
         dim = as_ints_or_none(dim, "amax", "dim", 2)
+    if keepdim is not False and keepdim is not True:
+        keepdim = as_bool(keepdim, "amax", "keepdim", 3)
     if out is not None:
         try:
             call = _amax_out[out._key, input._key]
@@ -131,6 +136,8 @@ def amin(
         return respelled(amin, locals())
     if dim.__class__ is not int:
         dim = as_ints_or_none(dim, "amin", "dim", 2)
+    if keepdim is not False and keepdim is not True:
+        keepdim = as_bool(keepdim, "amin", "keepdim", 3)
     if out is not None:
         try:
             call = _amin_out[out._key, input._key]
@@ -166,6 +173,8 @@ def any(
         return respelled(any, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_ints(dim, "any", "dim", 2)
+    if keepdim is not False and keepdim is not True:
+        keepdim = as_bool(keepdim, "any", "keepdim", 3)
     if out is not None:
         try:
             call = _any_dims_out[out._key, input._key]
@@ -250,6 +259,8 @@ def mean(
         return respelled(mean, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_ints(dim, "mean", "dim", 2)
+    if keepdim is not False and keepdim is not True:
+        keepdim = as_bool(keepdim, "mean", "keepdim", 3)
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "mean", "dtype", 0)
     if out is not None:
@@ -352,6 +363,8 @@ def prod(
         return respelled(prod, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_int(dim, "prod", "dim", 2)
+    if keepdim is not False and keepdim is not True:
+        keepdim = as_bool(keepdim, "prod", "keepdim", 3)
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "prod", "dtype", 0)
     if out is not None:
@@ -393,6 +406,8 @@ def sum(
         return respelled(sum, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_ints(dim, "sum", "dim", 2)
+    if keepdim is not False and keepdim is not True:
+        keepdim = as_bool(keepdim, "sum", "keepdim", 3)
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "sum", "dtype", 0)
     if out is not None:

@@ -9,6 +9,7 @@ from torchgen_out import return_types
 from torchgen_out._runtime.bindings.calling import missing_arguments, respelled
 from torchgen_out._runtime.bindings.integers import as_int
 from torchgen_out._runtime.bindings.options import as_generator
+from torchgen_out._runtime.bindings.words import as_bool
 from torchgen_out._runtime.core.generator import Generator
 from torchgen_out._runtime.core.missing import MISSING
 from torchgen_out._runtime.core.tensor import Tensor
@@ -81,6 +82,8 @@ def max__dim(
         if dim is MISSING:
             raise missing_arguments("max", input=input, dim=dim)
         dim = as_int(dim, "max", "dim", 2)
+    if keepdim is not False and keepdim is not True:
+        keepdim = as_bool(keepdim, "max", "keepdim", 3)
     if out is not None:
         try:
             call = _max_dim_out[tensors_of(out), input._key]
@@ -117,6 +120,8 @@ def leading(input: Tensor, stays: bool) -> Tensor:
 
     Return the largest elements along the first dim.
     """
+    if stays is not False and stays is not True:
+        stays = as_bool(stays, "leading", "stays", 2)
     try:
         call = _leading[input._key]
     except AttributeError:

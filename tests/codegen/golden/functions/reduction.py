@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from torchgen_out._runtime.bindings.calling import respelled
 from torchgen_out._runtime.bindings.integers import as_ints
 from torchgen_out._runtime.bindings.options import Dtype, as_dtype
+from torchgen_out._runtime.bindings.words import as_bool
 from torchgen_out._runtime.core.dtype import dtype
 from torchgen_out._runtime.core.missing import MISSING
 from torchgen_out._runtime.core.tensor import Tensor
@@ -41,6 +42,8 @@ def mean(
         return respelled(mean, locals())
     if dim is not None and dim.__class__ is not int:
         dim = as_ints(dim, "mean", "dim", 2)
+    if keepdim is not False and keepdim is not True:
+        keepdim = as_bool(keepdim, "mean", "keepdim", 3)
     if dtype is not None and dtype.__class__ is not Dtype:
         dtype = as_dtype(dtype, "mean", "dtype", 0)
     if out is not None:
