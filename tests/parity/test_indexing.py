@@ -277,3 +277,61 @@ def test_values_of_another_dtype(dtype, value, form):
         except RuntimeError:
             found.append("refused")
     assert found[0] == found[1]
+
+
+LAYOUTS = {
+    "rows": lambda m: m.arange(120.0).view(4, 5, 6),
+    "columns": lambda m: m.arange(120.0).view(6, 5, 4).permute(2, 1, 0),
+    "swapped": lambda m: m.arange(120.0).view(5, 4, 6).transpose(0, 1),
+    "with gaps": lambda m: m.arange(480.0).view(8, 5, 12)[::2, :, 1:7],
+    "expanded": lambda m: m.arange(24.0).view(4, 1, 6).expand(4, 5, 6),
+    "one column": lambda m: m.arange(4.0).view(4, 1, 1),
+    "long": lambda m: m.arange(6.0 * 40000).view(40000, 2, 3).transpose(0, 2),
+}
+AMONG_SLICES = """
+x[i]
+x[:, i]
+x[..., i]
+x[i, :, :1]
+x[:2, i]
+x[:, i, 1:]
+x[1:, :, i]
+x[:, None, i]
+x[i, 0]
+x[0, i]
+x[::2, i]
+x[[1, -1, 0]]
+x[:, [0, 0]]
+x[i, :, i]
+x[k]
+x[k, 1:]
+x[:, k, i]
+x[k, ..., None]
+x[:, k]
+x[i[:0], 1:]
+x[:, i + 9]
+x[k + 9]
+x[..., k - 50000]
+"""
+
+
+@pytest.mark.parametrize("code", AMONG_SLICES.strip().splitlines())
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("requires_grad", [False, True])
+def test_index_tensors_among_slices(code, layout, requires_grad):
+    """Small index tensors are read without the operator: its results, layouts and gradients."""
+
+    def outcome(module):
+        x = LAYOUTS[layout](module).requires_grad_(requires_grad)
+        names = {"x": x, "i": module.tensor([0, 1, -1, 0]) % x.shape[1], "k": module.tensor(-1)}
+        try:
+            found = eval(code, names)
+        except IndexError as error:
+            return type(error).__name__
+        if requires_grad:
+            (found * found).sum().backward()
+        steps = [step for size, step in zip(found.shape, found.stride(), strict=True) if size > 1]
+        gradient = x.grad.tolist() if requires_grad else None
+        return found.tolist(), found.numel() and steps, gradient
+
+    assert outcome(torchgen_out) == outcome(theirs)

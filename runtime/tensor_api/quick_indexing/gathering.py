@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core.dense import dense_layout
@@ -20,12 +22,16 @@ from torchgen_out._runtime.tensor_api.quick_indexing.fast_paths import (
     make_recorded,
 )
 
-SMALL = 512
+SMALL = 16384
 """Elements of an index tensor up to which NumPy's take costs less than the operator."""
 
 SEVERAL_SMALL = 4096
 """The same for a mask, and for several that the operator has to combine."""
 
+LARGEST = 32768
+"""Elements of a result from which on the operator's threads are worth its call."""
+
+_ALL = slice(None)
 _new_tuple, _at = tuple.__new__, tuple.__getitem__
 _TAIL = slice(1, None)
 _INT64, _MASK = dtypes.int64.index, dtypes.bool.index
@@ -118,12 +124,57 @@ def make_several_taker(key: int) -> Way | None:
     return lambda self, items: recorded(self, list(items))
 
 
+def make_single_taker(key: int) -> Way | None:
+    """The way of one index tensor among slices, `tensor[:, index]`; None as above.
+
+    It is given the tensor after the slices, and the list for the operator `index`.
+    """
+    if not is_on_cpu(key) or key & keys.ZERO_DIM:
+        return None
+    bare = key & ~keys.GRAD
+
+    def take(self: Tensor, indices: Sequence[Tensor | None]) -> Tensor | None:
+        index, dim = indices[-1], len(indices) - 1
+        if index is None or index._key != _INT64 or len(index._sizes) != 1:
+            return None
+        if any(each is not None for each in indices[:-1]) or not _lies_in_order(self, dim):
+            return None
+        places, own = index._array(), self._array()
+        if places.size > SEVERAL_SMALL or places.size * own.size > LARGEST * own.shape[dim]:
+            return None
+        try:
+            if own.flags.c_contiguous or 8 * places.size >= own.shape[dim]:
+                found = own.take(places, dim)
+            else:  # a take would copy all of it
+                found = np.ascontiguousarray(own[(*[_ALL] * dim, places)])
+        except IndexError:
+            return None
+        sizes = _new_tuple(Size, found.shape)
+        return build(bare, sizes, contiguous_strides(sizes), 0, None, found.reshape(-1))
+
+    if key == bare:
+        return take
+    return _make_recorded_take(take)
+
+
+def _lies_in_order(self: Tensor, indexed: int) -> bool:
+    """Whether no dim but the indexed one lies within one behind it, nor in one place."""
+    before = None
+    for dim, stride in enumerate(self._strides):
+        if dim != indexed and _at(self._sizes, dim) > 1:
+            if not stride or (before is not None and stride > before):
+                return False
+            before = stride
+    return True
+
+
 def _has_own_order(array: Any) -> bool:
     """Whether dims of the result may not lie in order, as those of the array do not."""
     return array.ndim > 1 and not array.flags.c_contiguous
 
 
 several_takers = Ways(make_several_taker)
+single_takers = Ways(make_single_taker)
 
 
 def several_places(items: Sequence[Any]) -> tuple[Any, ...] | None:

@@ -6,9 +6,11 @@ import builtins
 from typing import Any
 
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import operator as registered
+from torchgen_out._runtime.tensor_api import interop
 from torchgen_out._runtime.tensor_api.quick_indexing.fast_paths import (
     Way,
     Ways,
@@ -20,6 +22,7 @@ from torchgen_out._runtime.tensor_api.quick_indexing.gathering import make_taker
 _slice = builtins.slice
 _at = tuple.__getitem__
 _TAIL = slice(1, None)
+_NUMBER = dtypes.int64.index | keys.ZERO_DIM  # the key of an index that is one number
 
 
 def make_row(key: int) -> Way | None:
@@ -198,6 +201,8 @@ def _locate_any(self: Tensor, items: tuple[Any, ...]) -> Geometry | None:
         if dim >= len(sizes):
             return None
         size = sizes[dim]
+        if item.__class__ is Tensor and item._key == _NUMBER:
+            item = interop.item(item)
         if item.__class__ is int:
             place = item + size if item < 0 else item
             if not 0 <= place < size:
@@ -215,11 +220,25 @@ def _locate_any(self: Tensor, items: tuple[Any, ...]) -> Geometry | None:
     return sizes, strides, offset
 
 
+def make_by_tensor(key: int) -> Way | None:
+    """The way of `tensor[tensor]`: a row, by a tensor of one number, or a copy of several."""
+    take, row = make_taker(key), None if key & keys.ZERO_DIM else make_row(key)
+    if take is None or row is None:
+        return take
+
+    def by_tensor(self: Tensor, index: Tensor) -> Tensor | None:
+        if index._key == _NUMBER:
+            return row(self, interop.item(index))  # type: ignore[no-any-return]
+        return take(self, index)  # type: ignore[no-any-return]
+
+    return by_tensor
+
+
 readers: dict[type, Ways] = {
     int: Ways(make_row),
     _slice: Ways(make_cut),
     tuple: Ways(make_part),
-    Tensor: Ways(make_taker),
+    Tensor: Ways(make_by_tensor),
     type(None): Ways(make_new_dim),
     type(...): Ways(make_whole),
 }
