@@ -28,6 +28,9 @@ SMALL = 16384
 SEVERAL_SMALL = 4096
 """The same for a mask, and for several that the operator has to combine."""
 
+FEW, WIDEST = 512, 2**20
+"""With more than so many indices, so large a result is left to the operator's threads."""
+
 LARGEST = 32768
 """Elements of a result from which on the operator's threads are worth its call."""
 
@@ -49,7 +52,7 @@ def make_taker(key: int) -> Way | None:
         if flat is None or index._key != _INT64 or vector is None or len(index._sizes) != 1:
             return take_any(self, index)
         count, sizes = vector.size, self._sizes
-        if count > SMALL:
+        if count > FEW and (count > SMALL or count * flat.size > WIDEST * _at(sizes, 0)):
             return None
         try:
             found = flat.reshape(sizes).take(vector, 0)
@@ -64,6 +67,8 @@ def make_taker(key: int) -> Way | None:
             return None
         places, own = index._array(), self._array()
         if places.size > limit or _has_own_order(places):
+            return None
+        if places.size > FEW and places.size * own.size > WIDEST * own.shape[0]:
             return None
         if _has_own_order(own):
             return _taken_in_order(own, places, bare) if index._key == _INT64 else None
