@@ -1,4 +1,4 @@
-"""einsum: sums of products in Einstein's notation, contracted two operands at a time by bmm."""
+"""einsum: sums of products in Einstein's notation, two operands at a time by bmm or mul."""
 
 from __future__ import annotations
 
@@ -195,6 +195,10 @@ class Term(NamedTuple):
         """The size of a label's dim."""
         return self.sizes[self.labels.index(label)]
 
+    def long_labels(self) -> list[str]:
+        """The labels of dims that a product does not broadcast."""
+        return [x for x, size in zip(self.labels, self.sizes, strict=True) if size != 1]
+
 
 def _on(steps: list[Step], i: int, change: Callable[[Any], Any]) -> None:
     """Add a step that replaces operand i."""
@@ -231,7 +235,7 @@ def _contract_all(
     pairs = iter(zip(path[::2], path[1::2], strict=True)) if path else None
     while len(terms) > 1:
         i, j = sorted(next(pairs)) if pairs else (0, 1)
-        others = (term.labels for k, term in enumerate(terms) if k not in (i, j))
+        others = (term.long_labels() for k, term in enumerate(terms) if k not in (i, j))
         place = len(terms) - 2 if pairs else 0
         merged = _contract_pair(steps, i, j, terms, place, output, set[str]().union(*others))
         del terms[j], terms[i]
@@ -251,13 +255,17 @@ def _contract_pair(
     """One product: labels of both that are needed are the batch, the others of both are summed.
 
     The operand with the first label of the output is the left one, so that most results of two
-    operands lie in the output's order.
+    operands lie in the output's order. Where no label is summed over the product is mul's, which
+    promotes: whole numbers that were summed before are int64, the other operand's may be int8.
     """
     needed = others.union(output)
-    a = _sum_over(steps, i, terms[i], needed.union(terms[j].labels))
-    b = _sum_over(steps, j, terms[j], needed.union(a.labels))
+    a = _squeeze(steps, i, terms[i], needed.union(terms[j].labels))
+    a = _sum_over(steps, i, a, needed.union(terms[j].labels))
+    b = _squeeze(steps, j, terms[j], needed.union(a.labels))
+    b = _sum_over(steps, j, b, needed.union(a.labels))
     batch = [x for x in a.labels if x in b.labels and x in needed]
     summed = [x for x in a.labels if x in b.labels and x not in needed]
+    is_elementwise = all(1 in (a.size(x), b.size(x)) for x in summed)
     a = _sum_broadcast(steps, i, a, [x for x in summed if b.size(x) == 1])
     b = _sum_broadcast(steps, j, b, [x for x in summed if a.size(x) == 1])
     rows = [x for x in a.labels if x not in b.labels]
@@ -279,7 +287,12 @@ def _contract_pair(
         right, left = stack.pop(j), stack.pop(i)
         if turned:
             left, right = right, left
-        product = left.bmm(right) if batch else left.mm(right)
+        if is_elementwise:
+            product = left.mul(right)
+        elif batch:
+            product = left.bmm(right)
+        else:
+            product = left.mm(right)
         stack.insert(place, product if list(product._sizes) == shape else product.reshape(shape))
 
     steps.append(multiply)
@@ -292,6 +305,16 @@ def _sum_over(steps: list[Step], i: int, term: Term, needed: set[str]) -> Term:
     if not dims:
         return term
     _on(steps, i, lambda x: x.sum(dims))
+    kept = [k for k in range(len(term.labels)) if k not in dims]
+    return Term([term.labels[k] for k in kept], [term.sizes[k] for k in kept])
+
+
+def _squeeze(steps: list[Step], i: int, term: Term, needed: set[str]) -> Term:
+    """Drop dims of size 1 that nobody else mentions: a sum would make int64 of whole numbers."""
+    dims = [k for k, x in enumerate(term.labels) if x not in needed and term.sizes[k] == 1]
+    if not dims:
+        return term
+    _on(steps, i, lambda x: x.squeeze(dims))
     kept = [k for k in range(len(term.labels)) if k not in dims]
     return Term([term.labels[k] for k in kept], [term.sizes[k] for k in kept])
 
