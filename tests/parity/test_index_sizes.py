@@ -42,13 +42,19 @@ def operand_sizes(operator: Operator) -> Iterator[tuple[tuple[int, ...], ...]]:
     return product(SIZES, repeat=len(operator.tensor_arguments))
 
 
-def answer(library: Any, operator: Operator, sizes: tuple[tuple[int, ...], ...], way: str) -> Any:
+def answer(
+    library: Any,
+    operator: Operator,
+    sizes: tuple[tuple[int, ...], ...],
+    way: str,
+    index_dtype: str = "int64",
+) -> Any:
     """The result as an array, or the class of the refusal."""
     values: dict[str, Any] = {}
     for argument, shape in zip(operator.tensor_arguments, sizes, strict=True):
         count = int(np.prod(shape))
         is_index = argument.name == "index"
-        data = np.zeros(count, np.int64) if is_index else np.arange(1.0, 1.0 + count)
+        data = np.zeros(count, index_dtype) if is_index else np.arange(1.0, 1.0 + count)
         values[argument.name] = library.library.from_numpy(data).reshape(shape)
     for argument in operator.schema.arguments:
         if argument.name == "reduce":
@@ -72,20 +78,31 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0].name}-{case[1]}")
-def test_all_small_sizes(case: tuple[Operator, str]) -> None:
-    operator, way = case
+def compare(operator: Operator, way: str, index_dtype: str) -> None:
+    """Both libraries give the same arrays and refuse the same sizes."""
     different = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for sizes in operand_sizes(operator):
-            ours, theirs = (answer(library, operator, sizes, way) for library in LIBRARIES)
+            ours, theirs = (answer(each, operator, sizes, way, index_dtype) for each in LIBRARIES)
             if isinstance(ours, type) != isinstance(theirs, type):
                 different.append((sizes, ours, theirs))
             elif not isinstance(ours, type):
                 agree = ours.shape == theirs.shape and np.array_equal(ours, theirs)
                 different += [] if agree else [(sizes, ours, theirs)]
     assert not different, f"{len(different)} differ: {different[:5]}"
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0].name}-{case[1]}")
+def test_all_small_sizes(case: tuple[Operator, str]) -> None:
+    compare(*case, "int64")
+
+
+@pytest.mark.parametrize("index_dtype", ["int16", "float32"])
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0].name}-{case[1]}")
+def test_an_index_of_another_dtype(case: tuple[Operator, str], index_dtype: str) -> None:
+    """Some operators take an empty one, whatever its dtype, as an empty list makes."""
+    compare(*case, index_dtype)
 
 
 def test_there_are_indexing_operators() -> None:

@@ -24,9 +24,9 @@ def gather(self: Any, dim: int, index: Any, sparse_grad: bool = False) -> Answer
     Raises: IndexError for dim, RuntimeError for the dtype, ndim or sizes of `index`.
     """
     dim = shapes.normalize_dim(dim, self.ndim)
-    check_index_dtype("gather", index)
     if 0 in index.shape:
         return index.shape, self.dtype
+    check_index_dtype("gather", index)
     if (self.ndim or 1) != (index.ndim or 1):
         raise errors.index_ndim_mismatch("input")
     for i, (count, size) in enumerate(zip(index.shape, self.shape, strict=False)):
@@ -39,7 +39,7 @@ def gather(self: Any, dim: int, index: Any, sparse_grad: bool = False) -> Answer
 
 
 def check_index_dtype(name: str, index: Any) -> None:
-    """Raise RuntimeError unless `index` holds int32 or int64."""
+    """Raise RuntimeError unless `index` holds int32 or int64; an empty one is not asked."""
     if index.dtype not in INDEX_DTYPES:
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
 

@@ -74,9 +74,9 @@ def _check_reducible(name: str, dtype: dtypes.dtype, reduce: str) -> None:
 
 def _check_places(self: Any, dim: int, index: Any, src: Any) -> Answer:
     dim = shapes.normalize_dim(dim, self.ndim)
-    check_index_dtype("scatter", index)
     if 0 in index.shape:
         return self.shape, self.dtype
+    check_index_dtype("scatter", index)
     if (index.ndim or 1) != (self.ndim or 1):
         raise errors.index_ndim_mismatch("self")
     if src is not None and (index.ndim or 1) != (src.ndim or 1):
