@@ -11,6 +11,7 @@ from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.ops.shapes.normalization import (
     check_normalized_shape,
+    check_parameter_counts,
     check_parameter_dtypes,
 )
 
@@ -30,13 +31,8 @@ def batch_norm(
         if eps <= 0:
             raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
         sizes = input.shape
-        if prod(sizes[:1]) * prod(sizes[2:]) == 1:
+        if sizes[0] * prod(sizes[2:]) == 1:
             raise errors.one_value_per_channel(f"torch.Size({list(sizes)})")
-        if 0 in sizes:  # nothing to learn statistics from
-            running_mean = running_var = None
-    elif running_mean is None or running_var is None:
-        missing = "running_mean" if running_mean is None else "running_var"
-        raise RuntimeError(f"{missing} must be defined in evaluation mode")
     return _batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
 
 
@@ -51,8 +47,13 @@ def _batch_norm(
     eps: float,
 ) -> Any:
     """The kernel updates running statistics in place; 16-bit ones it would only see as copies."""
-    if training and not input.numel():
-        running_mean = running_var = None  # nothing has no statistics
+    if not input.numel():
+        return _batch_norm_of_nothing(input, weight, bias)
+    if not training and (running_mean is None or running_var is None):
+        missing = "running_mean" if running_mean is None else "running_var"
+        raise RuntimeError(f"{missing} must be defined in evaluation mode")
+    if input.ndim < 2:  # no channels: statistics are refused by their number, then the vector
+        check_parameter_counts({"running_mean": running_mean, "running_var": running_var}, 0)
     if not training or running_mean is None or running_mean.dtype.itemsize > 2:
         return ops.native_batch_norm(
             input, weight, bias, running_mean, running_var, training, momentum, eps
@@ -66,6 +67,14 @@ def _batch_norm(
     running_mean.copy_(mean)
     running_var.copy_(var)
     return result
+
+
+def _batch_norm_of_nothing(input: Any, weight: Any, bias: Any) -> Any:
+    """A copy of any rank, which learns no statistics; in the graph of input, weight and bias."""
+    result = input.clone()
+    if weight is not None:
+        result = result * weight.select(0, 0)
+    return result if bias is None else result + bias.select(0, 0)
 
 
 def layer_norm(
@@ -116,7 +125,7 @@ def instance_norm(
             "Expected more than 1 spatial element when training, "
             f"got input size torch.Size({list(sizes)})"
         )
-    batch, channels = sizes[0], sizes[1]
+    batch, channels = input.size(0), input.size(1)
     mean, var, scale, shift = (
         None if each is None else each.repeat(batch)
         for each in (running_mean, running_var, weight, bias)
@@ -135,6 +144,10 @@ def rms_norm(
 ) -> Any:
     """Divide by the root of the mean square over the last dims."""
     shape = tuple(normalized_shape)
+    if input.ndim < len(shape):
+        raise ValueError(
+            f"Input tensor must have at least {len(shape)} dimensions, but got {input.ndim}"
+        )
     check_normalized_shape(input, shape)
     if weight is not None and weight._sizes != shape:
         raise RuntimeError(

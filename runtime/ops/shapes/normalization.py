@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from torchgen_out._runtime import errors
@@ -21,7 +21,10 @@ def native_batch_norm(
     momentum: float,
     eps: float,
 ) -> tuple[Any, Any, Any]:
-    """Shape: the input's; then the statistics of C channels, in training."""
+    """Shape: the input's; then the statistics of C channels, in training.
+
+    Raises: IndexError for a vector, RuntimeError for parameters or an empty batch.
+    """
     if input.ndim < 2:
         raise errors.dim_out_of_range(1, input.ndim)
     count = input.shape[1]
@@ -31,18 +34,28 @@ def native_batch_norm(
         "weight": weight,
         "bias": bias,
     }
-    for name, parameter in named.items():
-        if parameter is not None and parameter.numel() != count:
-            raise RuntimeError(f"{name} should contain {count} elements not {parameter.numel()}")
+    check_parameter_counts(named, count)
     if (running_mean is None) != (running_var is None):
         raise ValueError("running_mean and running_var must either both be None or neither be None")
     for name in ("running_mean", "running_var"):
         if not training and named[name] is None:
             raise RuntimeError(f"{name} must be defined in evaluation mode")
+    if training and not input.numel():
+        raise RuntimeError(
+            "input tensor must have at least one element, but got input_sizes = "
+            f"{list(input.shape)}"
+        )
     parameters = [p for p in named.values() if p is not None]
     check_parameter_dtypes(input, parameters)
     statistics = ((count if training else 0,), statistics_dtype(input, parameters))
     return (input.shape, input.dtype), statistics, statistics
+
+
+def check_parameter_counts(named: Mapping[str, Any], count: int) -> None:
+    """Each parameter that is given has an element per channel."""
+    for name, parameter in named.items():
+        if parameter is not None and parameter.numel() != count:
+            raise RuntimeError(f"{name} should contain {count} elements not {parameter.numel()}")
 
 
 def check_parameter_dtypes(input: Any, parameters: Sequence[Any]) -> None:
