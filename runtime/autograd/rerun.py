@@ -38,11 +38,20 @@ def by_steps(
 def through(
     function: Callable[..., Any], inputs: Sequence[Tensor], grads: list[Tensor]
 ) -> Gradients:
-    """The gradients of inputs through `function`, run once more; recorded if somebody records."""
+    """The gradients of inputs through `function`, run once more; recorded if somebody records.
+
+    None for all if the result depends on none that is asked for, as without a single step.
+    """
     if grad_mode.is_enabled():
-        return by_steps(lambda: function(*inputs), inputs, grads)
+        result = function(*inputs)
+        if not result.requires_grad:
+            return (None,) * len(inputs)
+        return by_steps(lambda: result, inputs, grads)
     with grad_mode.enable_grad():
         leaves: list[Any] = [ops.detach(x).requires_grad_(x.requires_grad) for x in inputs]
         wanted = [x for x in leaves if x.requires_grad]
-        found = iter(api.grad([function(*leaves)], wanted, grads, allow_unused=True))
+        result = function(*leaves)
+        if not result.requires_grad:
+            return (None,) * len(inputs)
+        found = iter(api.grad([result], wanted, grads, allow_unused=True))
     return tuple(next(found) if x.requires_grad else None for x in leaves)

@@ -126,7 +126,12 @@ def _square_qr_backward(grad_Q: Any, grad_R: Any, Q: Tensor, R: Tensor) -> Any:
 
 
 def householder_backward(grad: Tensor, input: Tensor, tau: Tensor) -> Any:
-    """The gradients of reflectors and scales, through the product written out."""
+    """The gradients of reflectors and scales, through the product written out.
+
+    None without a reflection: what is not used has no gradient.
+    """
+    if not tau.numel():
+        return None, None
     return through(_product_of_reflections, [input, tau], [grad])
 
 
