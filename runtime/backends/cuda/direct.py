@@ -37,6 +37,7 @@ class DirectCall:
         assert operator.meta is not None
         self.operator, self.meta, self.common = operator, operator.meta, common
         self.kernel, self.own_name = kernel.kernel, kernel.own
+        self.in_any_order = kernel.in_any_order
         self.names = tuple(operator.arguments)
 
     def new(self, *args: Any) -> Any:
@@ -101,7 +102,7 @@ class DirectCall:
 
     def _run(self, queue: LibraryQueue, outs: Sequence[Tensor], args: Sequence[Any]) -> None:
         given = [array_of(arg) if isinstance(arg, Tensor) else arg for arg in args]
-        stages = stages_of(queue, outs)
+        stages = list(map(array_of, outs)) if self.in_any_order else stages_of(queue, outs)
         self.kernel(queue, *stages, *given)
         finish(queue, outs, stages)
 

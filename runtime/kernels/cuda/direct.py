@@ -59,11 +59,13 @@ def arranged(kernel: Callable[..., Any], arrange: Arrange) -> Callable[..., Any]
 class Direct:
     """A kernel(queue, *outs, *arrays, *plain) of this kind.
 
-    own: the argument that may be `out` itself; no other may share memory with it.
+    own: the argument that may be `out` itself; no other may share memory with it. in_any_order:
+    whether the dims of results may lie in any order; else they are made contiguous, and copied.
     """
 
     kernel: Callable[..., None]
     own: str = ""
+    in_any_order: bool = False
 
     def case(self, arrange: Arrange, given: Mapping[str, Any]) -> Direct:
         """The kernel for a case of its operator.
@@ -72,12 +74,18 @@ class Direct:
         each argument of the operator.
         """
         own = given.get(self.own)
-        return Direct(arranged(self.kernel, arrange), own if isinstance(own, str) else "")
+        own = own if isinstance(own, str) else ""
+        return Direct(arranged(self.kernel, arrange), own, self.in_any_order)
 
 
 def direct(kernel: Callable[..., None]) -> Direct:
     """Mark a kernel whose `out` shares no memory with its operands."""
     return Direct(kernel)
+
+
+def direct_in_any_order(kernel: Callable[..., None]) -> Direct:
+    """Mark one that writes its results in the order of dims that the shape function says."""
+    return Direct(kernel, in_any_order=True)
 
 
 def adding(kernel: Callable[..., None]) -> Direct:

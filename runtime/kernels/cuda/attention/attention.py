@@ -11,7 +11,7 @@ from __future__ import annotations
 from torchgen_out._runtime.kernels.common.folded import Folded
 from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel
 from torchgen_out._runtime.kernels.cuda.direct import LibraryQueue as Queue
-from torchgen_out._runtime.kernels.cuda.direct import direct, turned
+from torchgen_out._runtime.kernels.cuda.direct import direct_in_any_order, turned
 from torchgen_out._runtime.kernels.cuda.matmul.matrix_plans import multiply
 from torchgen_out._runtime.kernels.cuda.queue import Array, contiguous, converted, permuted
 from torchgen_out._runtime.kernels.cuda.rows import (
@@ -27,7 +27,7 @@ from torchgen_out._runtime.kernels.cuda.rows import (
 )
 
 
-@direct
+@direct_in_any_order
 def attention(
     queue: Queue,
     output: Array,
@@ -52,7 +52,7 @@ def attention(
     _multiply_into(queue, output, weights, value)
 
 
-@direct
+@direct_in_any_order
 def attention_backward(
     queue: Queue,
     grad_query: Array,
