@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Protocol
+
+from .record import record
 
 
 class Positions(Protocol):
@@ -16,7 +18,7 @@ class Positions(Protocol):
         """Return (line, column), both from 1, of the character at `offset` of the text."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SourceLocation:
     """The place where a text begins.
 
@@ -39,7 +41,7 @@ class SourceLocation:
         return f"{self.file}:{self.line}:{self.column}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Related:
     """A second place that a diagnostic speaks of, such as the first of two equal entries."""
 
@@ -47,7 +49,7 @@ class Related:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Diagnostic:
     """One mistake of the user: a stable code, the exact place, and what to do about it."""
 

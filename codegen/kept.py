@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from . import freshness, library, manifest, records
+from . import freshness, library, manifest, record_files
 from .model.operator import Index, Kind
 from .model.program import Program
 from .parse.places import OnePlace
@@ -83,7 +83,7 @@ def _kept(project: Project, place: Path) -> Program | None:
         files = [library.ROOT / name for name in about["files"]]
         if about["inputs"] != freshness.digest(project, files) or about["here"] != os.getcwd():
             return None  # places in files are told as they are seen from here
-        program = records.load(content)
+        program = record_files.load(content)
     except (OSError, ValueError, LookupError, TypeError, AttributeError, EOFError):
         return None
     except pickle.UnpicklingError:
@@ -102,5 +102,5 @@ def _keep(project: Project, place: Path, program: Program) -> None:
     temporary = place.with_name(f"{place.name}.{os.getpid()}")
     with open(temporary, "wb") as file:
         file.write(json.dumps(about).encode() + b"\n")
-        file.write(records.dump(program, {id(each.where) for each in program.operators}))
+        file.write(record_files.dump(program, {id(each.where) for each in program.operators}))
     os.replace(temporary, place)

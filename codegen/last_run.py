@@ -13,10 +13,10 @@ import os
 import pickle
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
-from . import freshness, library, manifest, records
+from . import freshness, library, manifest, record_files
 from .errors import CodegenError
 from .model.plan import Texts
 from .parse.again import parse_again
@@ -25,11 +25,12 @@ from .parse.program import Parsed, read_surface
 from .parse.reading import Reading
 from .parse.report import Report
 from .project import FORMULAS, Project, generator_files
+from .record import record
 
 NAME = f"last_run.{sys.implementation.cache_tag}{manifest.KEPT}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LastRun:
     """One whole run."""
 
@@ -78,7 +79,7 @@ def keep(project: Project, reading: Reading | None, texts: Texts) -> None:
     temporary = place.with_name(f"{place.name}.{os.getpid()}")
     with contextlib.suppress(OSError):  # a folder that may only be read
         place.parent.mkdir(exist_ok=True)
-        temporary.write_bytes(json.dumps(head).encode() + b"\n" + records.dump(last))
+        temporary.write_bytes(json.dumps(head).encode() + b"\n" + record_files.dump(last))
         os.replace(temporary, place)
 
 
@@ -89,7 +90,7 @@ def _read(project: Project) -> LastRun | None:
         head, _, content = content.partition(b"\n")
         if json.loads(head)["generator"] != _of_generator(project):
             return None
-        last = records.load(content)
+        last = record_files.load(content)
     except (OSError, ValueError, LookupError, TypeError, AttributeError, EOFError):
         return None
     except pickle.UnpicklingError:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from . import check, emit, last_run, lower, parse
 from .errors import CodegenError
 from .model.plan import Texts
 from .model.program import Program
 from .parse.reading import Reading
 from .project import Project
-from .records import LostPlaces
+from .record import record
+from .record_files import LostPlaces
 from .write import File
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Made:
     """A checked program, and what is emitted of it."""
 

@@ -6,11 +6,11 @@ import argparse
 import keyword
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import library
+from .record import record
 
 if TYPE_CHECKING:
     from .model.program import Program
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 FORMULAS = library.RUNTIME_FOLDER / "autograd" / "formulas"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Project:
     """One pair of YAML files and the package made of it."""
 

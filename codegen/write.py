@@ -11,13 +11,13 @@ import difflib
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from . import exchange, manifest
+from .record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class File:
     """One emitted file."""
 
@@ -26,7 +26,7 @@ class File:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Changes:
     """What writing would do, or did."""
 

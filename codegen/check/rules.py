@@ -17,9 +17,10 @@ from ..model.derivative import Derivative
 from ..model.operator import Index, Operator
 from ..model.program import Program
 from ..model.signature import Signature, schema_signature
+from ..record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Problem:
     """One violation of a rule; the code is the rule's."""
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from ..record import record
 
 _ARGUMENTS = ("self", "other", "third", "fourth", "fifth")
 MOST_ARGUMENTS = len(_ARGUMENTS)
@@ -16,7 +17,7 @@ DOC = """\
 """
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Skeleton:
     """Both entries of an operator, and what else is to be written for it."""
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from ..record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Section:
     """A title, and the lines that stand below it."""
 

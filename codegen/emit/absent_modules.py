@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from ..model.surface import AbsentModule, Surface
+from ..record import record
 from ..write import File
 from .environment import render
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Layout:
     """What the template prints of a module."""
 

@@ -8,10 +8,10 @@ that of an absent argument one with None.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from ..model.operator import Composite, Operator, View
 from ..model.schema import Argument
+from ..record import record
 
 _NUMBERS = (("float",), ("Scalar",))
 _INTEGERS = (("int",), ("SymInt",))
@@ -28,7 +28,7 @@ _READ_BY_FACTORIES = (("ScalarType",), ("Device",))
 """What every factory looks at itself, since it differs from the default."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Check:
     """Lines of a binding: unless `usual` holds, `parameter` becomes what `function` makes of it."""
 

@@ -6,11 +6,11 @@ All of it costs an ordinary call one look at an empty dictionary.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import combinations
 
 from ..model.operator import Composite, Operator
 from ..model.vocabulary import SYNONYMS
+from ..record import record
 from . import argument_checks, translate
 
 COMBINATIONS = tuple(
@@ -23,7 +23,7 @@ NAMES = ("Unpack", *("".join(map(str.capitalize, names)) for names in COMBINATIO
 """What bindings import from `synonyms.py`: `InputDim` has the words for `input` and `dim`."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Forms:
     """What a binding does with unusual calls; empty texts where there is nothing to do."""
 

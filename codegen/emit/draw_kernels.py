@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from .. import formula as formulas
 from ..model.operator import Operator
 from ..model.stream import REAL_PART, DrawPlan
+from ..record import record
 from . import translate
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DrawText:
     """One operator that draws."""
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from ..model.operator import Operator
 from ..model.program import Program
 from ..model.schema import Argument
 from ..model.vocabulary import FOREACH_OPERAND, FOREACH_SYNONYMS
+from ..record import record
 from ..write import File
 from . import naming, translate
 from .environment import render
 from .imports import member_order
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Foreach:
     """One function over lists."""
 

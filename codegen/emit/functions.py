@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ..model.operator import INPLACE, METHOD, Composite, Operator
 from ..model.plan import LoweredProgram
 from ..model.program import Program
 from ..model.roles import Role
 from ..model.schema import Argument
+from ..record import record
 from ..write import File
 from . import argument_checks, calling, collisions, expressions, naming, references, translate
 from .environment import piece, render, render_pieces
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Binding:
     """One function. `style` chooses its body: table, composite, or copy (in place)."""
 
@@ -63,7 +64,7 @@ class Binding:
     """The names of the operator and of what replaces it, as arguments; empty for others."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Dunder:
     """A binary operator that gives way to the other operand's class."""
 
@@ -76,7 +77,7 @@ class Dunder:
     function: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Item:
     """Everything bound for one entry."""
 

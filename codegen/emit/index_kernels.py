@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ..index import device
 from ..index.python import launch_texts
@@ -18,6 +18,7 @@ from ..model.place import (
     BatchSize,
     of,
 )
+from ..record import record
 from . import index_extents, translate
 from .breaking import INDENT
 from .flow import flowed, tuple_of
@@ -27,7 +28,7 @@ BATCH_SIZE = str(of(BatchSize()))
 """What the runtime tells: how many elements `...` stands for."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ProgramText:
     """One operator's part of the module."""
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from ..index.writer import LaunchText
+from ..record import record
 from .flow import KEPT, definition
 
 DOCSTRING = re.compile(r' *"""(?:[^"]|"(?!""))*"""')
@@ -21,7 +22,7 @@ _FUNCTION = re.compile(r"function=(\w+)")
 Lines = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Functions:
     """Functions of one module, in order, none of which has the text of another."""
 
@@ -66,7 +67,7 @@ class Functions:
         return "\n".join([*definition(head), body])
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Launches:
     """The records of launches in one module; those that stand more than once have a name."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from math import isinf
 
@@ -15,6 +15,7 @@ from ..model.index import Answers
 from ..model.operator import Operator, Reduction
 from ..model.plan import CasePlan, IndexPlan, LoweredProgram
 from ..model.roles import Role
+from ..record import record
 from ..write import File
 from . import draw_kernels, index_kernels, layout, naming, references
 from .environment import render, render_pieces
@@ -30,7 +31,7 @@ count in the type `I`.
 PRIMITIVE_NAMES = sorted({*PRIMITIVES, *CONSTANTS, "T"})
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fold:
     """The functions of one reduction, and the tuple that holds them."""
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from ..model.operator import Operator
 from ..model.program import Program
+from ..record import record
 from ..write import File
 from . import functions, naming
 from .environment import render
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Assignment:
     """`Tensor.name = value`."""
 

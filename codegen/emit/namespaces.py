@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from .. import library
 from ..model.operator import Operator, public_name
 from ..model.program import Program
 from ..model.vocabulary import AUTOCAST_RULES, NAMESPACES
+from ..record import record
 from ..write import File
 from . import functions, naming, translate
 from .environment import render
@@ -20,7 +20,7 @@ CLASSES: dict[str, tuple[tuple[str, str], ...]] = {"linalg": (("LinAlgError", "e
 """Hand-written classes that users of the library find beside the operators of a module."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Export:
     """A public name and the function behind it."""
 
@@ -30,7 +30,7 @@ class Export:
     function: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Flagged:
     """A function of nn.functional with a last parameter `inplace`."""
 

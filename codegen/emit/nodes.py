@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from .. import formula as formulas
 from ..model.derivative import Derivative, GradientKind
 from ..model.formula import written_size
 from ..model.plan import BackwardCase, Form, LoweredProgram, NodePlan, Step, Writes
+from ..record import record
 from ..write import File
 from . import expressions, naming, references, saved_values, translate
 from .environment import piece, render, render_pieces
@@ -18,7 +18,7 @@ LONGEST_FORMULA = 70
 """Characters of a symbolic gradient that still explain something in a docstring."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FusedItem:
     """A node whose gradients come from fused kernels."""
 
@@ -34,7 +34,7 @@ class FusedItem:
     is_fused: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Recorder:
     """The maker of the calls that record a node, one for each signature."""
 
@@ -57,7 +57,7 @@ class Recorder:
     attach: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Item:
     """A node whose gradients come from formulas."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from ..model.operator import Composite, Dispatch, Given, Operator, Pointwise, View
 from ..model.plan import BackwardCase, LoweredProgram, PointwisePlan
+from ..record import record
 from ..write import File
 from . import naming, references, translate
 from .breaking import INDENT
@@ -15,7 +15,7 @@ from .environment import piece, render, render_pieces
 from .flow import flowed
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Field:
     """One keyword of a constructor call."""
 
@@ -23,7 +23,7 @@ class Field:
     value: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Item:
     """One operator: `name = Class("schema", {...}, field=value, ...)`."""
 
@@ -35,7 +35,7 @@ class Item:
     fields: tuple[Field, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BackwardItem:
     """A fused backward kernel, `name = BackwardKernel(formula, gradient, operands, ...)`."""
 

@@ -7,17 +7,17 @@ that are tagged `frequent` first try the shortest calls of their entries, by the
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from ..model.operator import Operator
 from ..model.program import Program
 from ..model.schema import Argument
+from ..record import record
 from ..write import File
 from . import calling, functions, naming, translate
 from .environment import render
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Entry:
     """One entry of a family."""
 
@@ -30,7 +30,7 @@ class Entry:
     """The same with an argument by name that only this entry has."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Family:
     """The function users call."""
 

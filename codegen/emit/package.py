@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from .. import library
 from ..model.program import Program
 from ..model.surface import PublicModule, Surface
+from ..record import record
 from ..write import File
 from . import absent_modules, imports, namespaces, public_modules
 from .environment import render
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Facade:
     """A public module that re-exports what a hand-written one lists in `__all__`."""
 

@@ -8,14 +8,14 @@ class says that it is found are all made from the library's surface.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from ..model.surface import PublicModule, Surface
+from ..record import record
 from ..write import File
 from .environment import render
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Layout:
     """What the text of a public module is made from."""
 

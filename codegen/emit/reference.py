@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from .. import formula as formulas
 from ..model.derivative import Gradient, GradientKind
@@ -11,6 +10,7 @@ from ..model.operator import Operator, Pointwise, adjoint_name, text_names
 from ..model.plan import LoweredProgram
 from ..model.program import Program
 from ..model.vocabulary import NAMESPACES
+from ..record import record
 from ..write import File
 from . import naming
 from .environment import render
@@ -18,7 +18,7 @@ from .environment import render
 PAGES = ("torch", "Tensor", "nn.functional", *NAMESPACES)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Section:
     """One operator family on a page."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from ..model.expression import Save
 from ..model.plan import Keep, NodePlan, Slot, Writes
+from ..record import record
 
 _PARTS = {
     Save.DTYPE: "{}.dtype",
@@ -21,7 +21,7 @@ _PARTS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Assignment:
     """`target = value`."""
 
@@ -29,7 +29,7 @@ class Assignment:
     value: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Block:
     """Assignments that are made together: always, or under a condition."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
 
 from ..model.operator import Operator, Pointwise
 from ..model.plan import LoweredProgram
+from ..record import record
 from ..write import File
 from .environment import render
 
@@ -17,7 +17,7 @@ COO, COMPRESSED = "Sparse", "SparseCsr"
 _KEYS = (COO, COMPRESSED)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Row:
     """What an operator does for sparse operands.
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from ..model.operator import Operator
 from ..model.program import Program
+from ..record import record
 from ..write import File
 from . import functions, methods, naming, translate
 from .environment import render
@@ -24,7 +24,7 @@ _BOOL_IN_OBJECT = ("__eq__", "__ne__")
 """Dunders that `object` declares to return bool."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Signature:
     """One `def` of a stub."""
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from ..model.program import Program
 from ..model.vocabulary import DTYPE_SETS, SYNONYMS
+from ..record import record
 from ..write import File
 from . import calling, naming
 from .environment import render
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Result:
     """A named tuple, called as the family of operators that returns it."""
 
@@ -20,7 +20,7 @@ class Result:
     fields: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Synonyms:
     """A typed dictionary: the words for some parameters."""
 

@@ -8,7 +8,6 @@ factors are multiplied into its other side: `0 if x == 0 else g * log(x)`, never
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 
 from ..errors import CodegenError, Diagnostic, SourceLocation
@@ -23,6 +22,7 @@ from ..model.formula import (
     type_of,
     walk,
 )
+from ..record import record
 from .expressions import ONE, ZERO, call, is_call, select, substitute
 from .parse import parse_formula
 from .primitives import PRIMITIVES
@@ -84,7 +84,7 @@ def is_identically_zero(formula: Formula) -> tuple[bool, ...]:
     return tuple(output == ZERO for output in formula.outputs)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Rule:
     """A derivative or adjoint rule, parsed: its parameters and its value."""
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from ..model.formula import Argument, Constant, Expression, Formula
 from ..model.operator import Operator, Pointwise
 from ..model.schema import Schema
+from ..record import record
 from .expressions import ZERO, call, substitute
 from .primitives import FUNCTIONS
 from .specialize import specialize
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Function:
     """A pointwise operator as other formulas call it, with operands in the order of its schema."""
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ..formula.expressions import ONE, ZERO, call, is_call, select, substitute
 from ..formula.simplify import simplify
@@ -29,10 +29,11 @@ from ..model.formula import (
 )
 from ..model.index import ARGMAX, MAX, PROD, SUM, Access, Read, Source, Statement, Test
 from ..model.loops import Nest
+from ..record import record
 from .scans import Carried, scans_of
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Part:
     """One of the numbers that a scan carries."""
 
@@ -46,7 +47,7 @@ class Part:
     """Whether it is the statement's value."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Associative:
     """What is carried, and how two neighbours are put together."""
 

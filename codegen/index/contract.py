@@ -17,6 +17,7 @@ from ..model import place as places
 from ..model.formula import Argument, Constant, Expression, Formula, Select, children, walk
 from ..model.index import SUM, Access, IndexProgram, Source, Statement, Test
 from ..model.place import Index, Place, Size
+from ..record import record
 from .rewrite import fresh, with_formula
 from .sizes import size_of
 
@@ -24,7 +25,7 @@ BATCH = "..."
 """What stands for the dims of `...` among indices."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Contraction:
     """The two elements of which a statement sums the products."""
 

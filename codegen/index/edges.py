@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from ..model import place as places
 from ..model.index import Access, Statement, Test
 from ..model.loops import Nest
 from ..model.place import Atom, Function, Place
+from ..record import record
 from .rewrite import map_places
 from .sizes import Sizes, size_of
 from .writer import Writer
@@ -18,7 +19,7 @@ BRINGING = ("clamp", "reflect")
 """Rules that leave a place as it is where it is inside."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Edges:
     """What is asked of places along an index."""
 

@@ -8,13 +8,14 @@ takes elements of a tensor in another order is a gather.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from math import gcd
 
 from ..model import place as places
 from ..model.index import Statement, Test
 from ..model.place import Atom, Function, Index, Place
+from ..record import record
 from .rewrite import fresh, map_places
 from .sizes import Sizes
 
@@ -22,7 +23,7 @@ ONE = places.number(1)
 DIVISIONS = ("quotient", "remainder", "wrap")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Split:
     """`u = sign * index + shift`, of which a test has the quotient or the remainder by `by`."""
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ..formula.expressions import call, is_call, substitute
 from ..model.formula import Argument, Expression, children
 from ..model.index import SUM, Access, Fold, IndexProgram, Source, Statement
+from ..record import record
 from .rewrite import fresh, renamed, with_formula
 from .sizes import Sizes
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Part:
     """A fold that is a term of a sum, its own indices named as in that statement."""
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..model import place as places
 from ..model.formula import Argument, Call, Constant, Expression, Named, walk
 from ..model.index import PROD, SUM, Access, Statement
 from ..model.loops import Nest
+from ..record import record
 
 COSTLY = 24
 """Work of a step, in multiplications, that is worth vectors across rows."""
@@ -15,7 +14,7 @@ GATHERED = 10
 """The same of an element that only joins a fold: an exponential is."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Carried:
     """A statement that reads its own last element, and none before that."""
 

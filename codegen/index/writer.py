@@ -15,6 +15,7 @@ from ..model import place as places
 from ..model.index import DRAW_KEY, Access, IndexProgram, RandomArray, Statement, Type
 from ..model.loops import LoopProgram, Nest, Phase
 from ..model.place import Atom, BatchSize, Element, Function, Index, Parameter, Place, Size
+from ..record import record
 from .rewrite import fresh
 from .sizes import Sizes
 from .text import statement_text
@@ -57,7 +58,7 @@ def python_name(name: str) -> str:
     return f"{name}_" if is_taken else parameter_name(name)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LaunchText:
     """One launch as a function, and what it takes."""
 
@@ -90,7 +91,7 @@ class LaunchText:
     """The innermost index, if threads may share it in place of items."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ScanText:
     """A scan as steps that may be grouped."""
 
@@ -113,7 +114,7 @@ class ScanText:
     """The index of items along which neighbours do, if a fold's own is none."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ProductText:
     """Where the elements of a contraction are, as a function of its indices."""
 
@@ -128,7 +129,7 @@ class ProductText:
     """The whole numbers that it takes, as expressions of the operator's arguments."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class WindowText:
     """A launch over windows, and what it should be compiled for."""
 

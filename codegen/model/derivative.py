@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ..errors import SourceLocation
+from ..record import record
 from .expression import Expression, SavedValue
 from .operator import Places
 from .schema import Schema
@@ -25,7 +26,7 @@ WITHOUT = (GradientKind.NON_DIFFERENTIABLE, GradientKind.REFUSED)
 """Inputs of these kinds get no gradient."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Gradient:
     """One key of an entry: the gradient of one input, or of several at once."""
 
@@ -53,7 +54,7 @@ class TangentKind(enum.Enum):
     NOT_IMPLEMENTED = "not_implemented"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Tangent:
     """Forward mode: the tangent of one or several results."""
 
@@ -71,7 +72,7 @@ class SecondGradients(enum.Enum):
     NONE = "none"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Derivative:
     """One entry of derivatives.yaml."""
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ..errors import SourceLocation
+from ..record import record
 
 
 class Save(enum.Enum):
@@ -31,7 +32,7 @@ class Save(enum.Enum):
         return self in (Save.VALUE, Save.TENSOR, Save.TENSORS)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SavedValue:
     """One thing a node keeps from the forward call.
 
@@ -56,7 +57,7 @@ class SavedValue:
         return self.what in (Save.TENSOR, Save.TENSORS)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Use:
     """A name or attribute that an expression reads, and where."""
 
@@ -65,7 +66,7 @@ class Use:
     """Of its first character, in the text."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Call:
     """A call inside an expression."""
 
@@ -82,7 +83,7 @@ class Call:
     """The positional arguments that are a name alone."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Expression:
     """A Python expression over arguments, results and gradients."""
 

@@ -9,10 +9,11 @@ subexpressions in constant time.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, TypeAlias
 
 from ..errors import SourceLocation
+from ..record import record
 
 Kind = Literal["tensor", "scalar", "int", "bool"]
 """What an argument is. Tensors, scalars and ints reach a kernel in the compute type T."""
@@ -21,7 +22,7 @@ Type = Literal["number", "bool"]
 """The type of an expression: of the compute type, or a truth value."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Primitive:
     """One scalar function or operator of the language, with all that anybody knows about it."""
 
@@ -64,7 +65,7 @@ class Primitive:
         return f"<{self.name}>"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Constant:
     """A number or a truth value. Equal only to a constant of the same Python type."""
 
@@ -85,14 +86,14 @@ class Constant:
         return self._hash
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Named:
     """A constant with a name: pi, inf, nan, or eps (which depends on the compute type)."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Argument:
     """An argument of the operator."""
 
@@ -102,14 +103,14 @@ class Argument:
     """Whether it may be None."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class IsNone:
     """`argument is None`; specialisation folds it."""
 
     argument: Argument
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Call:
     """A primitive applied to operands: arithmetic, comparisons and logic are calls too."""
 
@@ -127,7 +128,7 @@ class Call:
         return self._hash
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record
 class Select:
     """`then if condition else otherwise`."""
 
@@ -149,7 +150,7 @@ class Select:
 Expression: TypeAlias = Constant | Named | Argument | IsNone | Call | Select
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Formula:
     """A function of scalars: what a pointwise kernel computes at one element."""
 

@@ -9,11 +9,12 @@ statements, its own derivative is another: parsing is parse/index*, calculus and
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import chain
 from typing import Literal, TypeAlias
 
 from ..errors import SourceLocation
+from ..record import record
 from .formula import Argument, Call, Constant, Expression, Formula, Named, Select, walk
 from .place import Element, Index, Place, of
 
@@ -49,7 +50,7 @@ Outside: TypeAlias = Constant | Named | Argument
 """What an element is outside its tensor: a constant, or a number among the arguments."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Access:
     """An element of a tensor."""
 
@@ -61,7 +62,7 @@ class Access:
     """The value where a place is not in the tensor; None if all places are."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Test:
     """A comparison of whole numbers: of a place with 0."""
 
@@ -75,7 +76,7 @@ class Test:
 Source: TypeAlias = Access | Place | Test
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Read:
     """What an argument of a statement's formula is bound to."""
 
@@ -83,7 +84,7 @@ class Read:
     source: Source
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fold:
     """How the formula's values are put together."""
 
@@ -102,7 +103,7 @@ class Fold:
     """The argument that names it, of NAMED."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Statement:
     """`target[..., indices] = fold(formula of reads)`."""
 
@@ -307,7 +308,7 @@ def _is_moved(node: Expression, elements: Collection[str], tests: Collection[str
     return False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Tensor:
     """A tensor of a program: an argument, a result, or one in between."""
 
@@ -322,7 +323,7 @@ DRAW_KEY = "draw_key"
 """The argument that all random numbers of a call are a function of."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RandomArray:
     """A tensor of random numbers, evenly from [0, 1): no memory, each is a function of its place.
 
@@ -337,7 +338,7 @@ class RandomArray:
     sizes: tuple[Place, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Requirement:
     """Two extents that must agree, or one that must reach another, which a call checks."""
 
@@ -346,7 +347,7 @@ class Requirement:
     where: SourceLocation | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class IndexProgram:
     """The text of one operator."""
 

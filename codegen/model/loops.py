@@ -7,14 +7,15 @@ its nests. A tensor that lives within an item is a number there, or a row in a b
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ..record import record
 from . import place as places
 from .index import Access, IndexProgram, Statement, Test
 from .place import Function, Place
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Loop:
     """A loop over an index, from the largest of its lower bounds to the least of its upper."""
 
@@ -27,7 +28,7 @@ class Loop:
     """Whether it goes from the last element to the first."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Nest:
     """Loops around the bodies of some statements that go over the same indices.
 
@@ -60,7 +61,7 @@ class Nest:
         return tuple(each for each in self.statements if each.fold is not None)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Lanes:
     """A loop of folds that the threads of a warp can share, each taking every 32nd element."""
 
@@ -71,7 +72,7 @@ class Lanes:
     """Else the index of items along which they do."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Phase:
     """One launch."""
 
@@ -115,7 +116,7 @@ class Phase:
         return self.runs_batch and self.has_batch
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Window:
     """A launch whose folds go over windows: neighbours along an index are computed side by side.
 
@@ -147,7 +148,7 @@ class Window:
         return tuple(dict.fromkeys(found))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LoopProgram:
     """All launches of an index program, in order."""
 

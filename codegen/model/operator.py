@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 from .. import library
 from ..errors import SourceLocation
+from ..record import record
 from .expression import Expression
 from .formula import Formula
 from .index import Answers, IndexProgram
@@ -47,7 +48,7 @@ class Places(Protocol):
         """Return the place of `word` inside the value under `path`."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SourceText:
     """Text in another language than the schema's (a formula, a Python expression) and its place."""
 
@@ -58,7 +59,7 @@ class SourceText:
         return self.text
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FunctionReference:
     """A hand-written function by name: `linalg.mm`, `transpose`; absolute `my_pkg.kernels:fn`."""
 
@@ -80,7 +81,7 @@ class FunctionReference:
         return f"{self.module}.{self.name}" if self.module else self.name
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NamedFunction:
     """A hand-written function as an entry names it."""
 
@@ -91,7 +92,7 @@ class NamedFunction:
     """The keys of the entry under which it stands."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Pointwise:
     """Runs a scalar formula on every element of the broadcast tensor arguments."""
 
@@ -100,7 +101,7 @@ class Pointwise:
     """Refuses arguments before anything is computed."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Reduction:
     """Folds elements into an accumulator."""
 
@@ -114,7 +115,7 @@ class Reduction:
     """Accumulator to result: names `acc`, `count`; None is the accumulator itself."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Index:
     """Runs statements over named indices."""
 
@@ -147,14 +148,14 @@ class Index:
         return (self.program, *(program for _, program in self.cases[1:]))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class View:
     """Computes sizes, strides and offset; touches no data."""
 
     function: FunctionReference
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Composite:
     """Calls other operators: a Python expression in the entry, or a function by name."""
 
@@ -167,7 +168,7 @@ class Composite:
     """The arguments that it writes to, by number, of which it is told behind that."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Dispatch:
     """Runs a hand-written kernel per backend."""
 
@@ -194,7 +195,7 @@ class Dispatch:
     """How many results the other operator has behind those of the case."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Given:
     """What a case gives one argument of the operator that it is a case of."""
 
@@ -209,7 +210,7 @@ class Given:
         return f"not {self.text}" if self.is_negated else self.text
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Case:
     """Runs the kernels of another operator, with these arguments."""
 
@@ -237,7 +238,7 @@ class Case:
 Kind = Pointwise | Reduction | Index | Draw | View | Composite | Dispatch | Case
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Promotion:
     """The dtype rule, and which arguments take part in it."""
 
@@ -247,7 +248,7 @@ class Promotion:
     """Names in parentheses; None means all tensor (and Scalar) arguments."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Domain:
     """`self: [-3, 3]`: random values of a tensor argument lie in this range."""
 
@@ -256,7 +257,7 @@ class Domain:
     high: float
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Choices:
     """`beta: [1, 0.5]`: values of another argument, Python expressions."""
 
@@ -264,7 +265,7 @@ class Choices:
     values: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SampleCall:
     """One call of the operator, arguments as Python expressions over the sample constructors."""
 
@@ -273,7 +274,7 @@ class SampleCall:
     """Name of the exception class that the call must raise."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Samples:
     """Inputs of the generated tests: per argument, or whole calls, never both."""
 
@@ -282,7 +283,7 @@ class Samples:
     calls: tuple[SampleCall, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Operator:
     """One entry of native_functions.yaml: an operator family."""
 

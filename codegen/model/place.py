@@ -8,18 +8,19 @@ polynomial says (a quotient, a clamped place, an element of an integer tensor) i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from ..record import record
 
-@dataclass(frozen=True, slots=True)
+
+@record
 class Index:
     """An index: all whole numbers from 0 to below its extent."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Size:
     """The size of a tensor along a dim, which is counted from the last, -1."""
 
@@ -27,19 +28,19 @@ class Size:
     dim: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BatchSize:
     """How many elements the dims of `...` have together."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Parameter:
     """An argument of the operator that is a whole number."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Function:
     """What no polynomial says, of places.
 
@@ -52,7 +53,7 @@ class Function:
     operands: tuple[Place, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Element:
     """An element of an integer tensor: what makes an access a gather."""
 
@@ -72,7 +73,7 @@ LOOKED_AT = ("signed", "checked")
 """Those that may be outside all the same, which is an error."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Place:
     """A polynomial: a sum of products of atoms, each once, with a coefficient that is not 0."""
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeVar
 
+from ..record import record
 from .derivative import Derivative, Gradient
 from .expression import SavedValue
 from .formula import Formula
@@ -19,7 +20,7 @@ from .schema import Argument
 from .stream import DrawPlan
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PointwisePlan:
     """The scalar functions of a pointwise operator."""
 
@@ -35,7 +36,7 @@ class PointwisePlan:
     """Those operands by themselves in such a set in which it is linear."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BackwardCase:
     """The gradients of `needs` when the optional operands in `absent` are None: one kernel."""
 
@@ -121,7 +122,7 @@ class Keep(enum.Enum):
         return self is not Keep.PART
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Slot:
     """One thing that a node keeps from the call."""
 
@@ -131,7 +132,7 @@ class Slot:
     """The inputs without whose gradients it is not kept; empty if it always is."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Edge:
     """Where the gradient of one input goes."""
 
@@ -140,7 +141,7 @@ class Edge:
     """Whether a recorded call may need no gradient of it."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Step:
     """One gradient of a node, or several at once."""
 
@@ -159,7 +160,7 @@ class Step:
         return expression is not None and expression.uses("grad_input_mask")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NodePlan:
     """A derivative as a node: what it keeps, where its gradients go, how they are computed.
 
@@ -190,7 +191,7 @@ class NodePlan:
         return any(step.is_conditional or step.reads_mask for step in self.steps)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CasePlan:
     """One of several programs of an operator."""
 
@@ -202,7 +203,7 @@ class CasePlan:
     single: LoopProgram | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ChoicePlan:
     """Which program of an operator a call runs."""
 
@@ -212,7 +213,7 @@ class ChoicePlan:
     """The cases behind that of none of these values."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class IndexPlan:
     """The launches of an index program."""
 
@@ -272,7 +273,7 @@ class Texts:
         return text
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LoweredProgram(Program):
     """A program with its plans, by operator: what emit/ spells."""
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ..record import record
 from .derivative import Derivative
 from .operator import Operator
 from .surface import Surface
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Program:
     """Everything read from one pair of YAML files, in file order."""
 

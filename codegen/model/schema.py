@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from ..errors import SourceLocation
+from ..record import record
 
 TENSOR = "Tensor"
 
@@ -39,7 +40,7 @@ BASE_TYPES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Alias:
     """Which storage a tensor shares: `a`, `a!` (written to), `a|b`, `a -> *`."""
 
@@ -55,7 +56,7 @@ class Alias:
         return f"{'|'.join(self.before)}{'!' if self.is_write else ''}{after}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Optional:
     """The type modifier `?`."""
 
@@ -63,7 +64,7 @@ class Optional:
         return "?"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ListOf:
     """The type modifier `[]` or `[size]`; with a size, one element may stand for all."""
 
@@ -73,7 +74,7 @@ class ListOf:
         return "[]" if self.size is None else f"[{self.size}]"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Type:
     """A schema type: base names, then modifiers from the inside out.
 
@@ -166,7 +167,7 @@ class Type:
         return f"{'|'.join(self.names)}{alias}{''.join(str(m) for m in self.modifiers)}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Symbol:
     """A named constant as a default: `contiguous_format`, `long`, `Mean`."""
 
@@ -176,7 +177,7 @@ class Symbol:
 Literal = None | bool | int | float | str | Symbol | tuple["Literal", ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Default:
     """A default value: what it means, and its text as written (`1e-05` stays `1e-05`)."""
 
@@ -187,7 +188,7 @@ class Default:
         return self.text
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Argument:
     """One parameter of a schema."""
 
@@ -215,7 +216,7 @@ class Argument:
         return f"{self.type} {self.name}{default}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Return:
     """One result of a schema."""
 
@@ -226,7 +227,7 @@ class Return:
         return str(self.type) if self.name is None else f"{self.type} {self.name}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Schema:
     """A whole signature: `aten::add.Tensor(Tensor self, Tensor other) -> Tensor`."""
 

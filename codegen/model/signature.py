@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ..record import record
 from .schema import Schema
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Signature:
     """The parameters of a callable, by name."""
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from ..record import record
 from .formula import Argument, Expression, Formula, Named, walk
 from .formula import Call as PrimitiveCall
 
@@ -30,7 +31,7 @@ REAL_PART = Argument("real_part", "bool")
 """False for the imaginary parts of complex numbers."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Draw:
     """Runs a scalar formula on a number of the stream for every element of the result."""
 
@@ -46,7 +47,7 @@ class Draw:
     """Arguments after which results of their rank lie channels-last, if one of these does."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DrawPlan:
     """A draw as what a kernel computes for an element, and what a call computes once."""
 

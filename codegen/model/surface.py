@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from .. import library
+from ..record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PublicModule:
     """A module that takes its names from hand-written ones."""
 
@@ -46,7 +47,7 @@ class PublicModule:
         return {f"{library.RUNTIME}.{source}": names for source, names in self.names}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AbsentModule:
     """A module whose names exist and cannot be used."""
 
@@ -76,7 +77,7 @@ class AbsentModule:
         return (*listed, *(name for name, _ in (*self.answers, *self.values)))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Surface:
     """All of them."""
 

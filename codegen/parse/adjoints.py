@@ -7,7 +7,7 @@ of its own: of every entry there are as many as `ORDERS`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ..errors import CodegenError
 from ..index.reverse import backward
@@ -17,6 +17,7 @@ from ..model.operator import FUNCTION, OUTPUT_MASK, Index, Operator, Promotion, 
 from ..model.program import Program
 from ..model.schema import TENSOR
 from ..model.signature import Signature
+from ..record import record
 from .expressions import Scope, read_expression
 from .report import Report
 from .schema import parse_schema
@@ -26,7 +27,7 @@ ORDERS = 2
 """How often an operator may be differentiated."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Adjoints:
     """What is derived of one operator."""
 

@@ -5,19 +5,20 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ..errors import CodegenError, Diagnostic, SourceLocation
 from ..formula import python_text
 from ..formula.fold import is_too_large, power
 from ..model.expression import Call, Expression, Save, SavedValue, Use
 from ..model.vocabulary import EXPRESSION_BUILTINS
+from ..record import record
 from .brackets import unbalanced
 from .parts import PARTS, Part
 from .python_subset import refused
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Scope:
     """What the names of an expression may stand for."""
 
@@ -106,7 +107,7 @@ def _offset_of(error: SyntaxError, text: str) -> int:
     return sum(len(row) + 1 for row in lines[:line]) + min(column, len(lines[line]))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _PartUse:
     """One reading of a part of a value, such as `self.size(0)`."""
 

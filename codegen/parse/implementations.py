@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from ..model.operator import (
@@ -16,9 +16,10 @@ from ..model.operator import (
     View,
 )
 from ..model.stream import Draw
+from ..record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Implementations:
     """A Python package: `kernels.mm` in an entry means its module `kernels`."""
 

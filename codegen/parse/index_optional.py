@@ -8,12 +8,13 @@ Where no shape function sees all arguments, what is missing makes operators.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from math import inf
 from typing import TypeAlias
 
 from ..model.index import Answers
+from ..record import record
 from . import index_tree as syntax
 from .index_tree import (
     Binder,
@@ -51,7 +52,7 @@ def specialised(
     return _Specialiser(optional, missing, case).whole(tree, results.of(tree))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Results:
     """What tells which statements of a text are results: the schema's names, and how many."""
 
@@ -80,7 +81,7 @@ class Results:
         return self.names
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Askable:
     """The arguments that a text may ask: words, flags, numbers, and those that may be missing."""
 

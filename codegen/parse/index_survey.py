@@ -14,6 +14,7 @@ from ..model import index as ir
 from ..model import place as places
 from ..model.formula import Argument, Expression
 from ..model.place import Place
+from ..record import record
 from . import index_tree as syntax
 from .index_optional import MISSING, NO_CASE, Askable, Case, Results, specialised
 from .index_tree import Binder, Equation, FoldOf, Node, Span, Subscript, walk_tree
@@ -30,7 +31,7 @@ _ARITHMETIC = ("+", "-", "*", "//", "%", "neg")
 _OWN_FUNCTIONS = (*PLACE_FUNCTIONS, "size", "int", "detach", "repeat", "uniform", "normal")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Owner:
     """What a text may read of its operator: arguments as formulas have them, tensors among them."""
 

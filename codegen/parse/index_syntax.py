@@ -18,9 +18,9 @@ Expressions are Python's: numbers, names, calls, arithmetic, comparisons, `a if 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from ..errors import CodegenError, Diagnostic, SourceLocation
+from ..record import record
 from .index_tree import (
     Binder,
     CallOf,
@@ -56,7 +56,7 @@ DEEPEST = 100
 LONGEST = 20_000
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Token:
     kind: str
     text: str

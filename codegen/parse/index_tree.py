@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from ..record import record
 
-@dataclass(frozen=True, slots=True)
+
+@record
 class Span:
     """Where something stands in the text."""
 
@@ -15,7 +16,7 @@ class Span:
     stop: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Number:
     """A literal."""
 
@@ -23,7 +24,7 @@ class Number:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Name:
     """An index, an argument, a constant, a tensor of no dims."""
 
@@ -31,7 +32,7 @@ class Name:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Word:
     """A text in quotes, with which an argument is compared."""
 
@@ -39,7 +40,7 @@ class Word:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Operation:
     """An operator between or before operands: `+`, `not`, `<` ..., or `if` of three."""
 
@@ -48,7 +49,7 @@ class Operation:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CallOf:
     """A function of the language, or of the text."""
 
@@ -57,7 +58,7 @@ class CallOf:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Binder:
     """An index as a statement or a fold introduces it; without a name it is `...`."""
 
@@ -71,7 +72,7 @@ class Binder:
         return self.name == "..."
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FoldOf:
     """`sum(j from start where c: body)`, `argmax(j: body, told)`."""
 
@@ -84,7 +85,7 @@ class FoldOf:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Subscript:
     """`x[..., i + 1 else 0]`."""
 
@@ -95,7 +96,7 @@ class Subscript:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class IsMissing:
     """`x is None`."""
 
@@ -103,7 +104,7 @@ class IsMissing:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Repeat:
     """`repeat(k : 8, t = start: next)`: a loop with a fixed count, or over an index."""
 
@@ -125,7 +126,7 @@ class Repeat:
         return None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Part:
     """One of the values of a loop: `a[i], b[i] = repeat(...)`."""
 
@@ -139,7 +140,7 @@ Node: TypeAlias = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Definition:
     """A function of the text."""
 
@@ -148,7 +149,7 @@ class Definition:
     body: Node
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Equation:
     """A statement."""
 
@@ -158,7 +159,7 @@ class Equation:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Syntax:
     """A whole text."""
 

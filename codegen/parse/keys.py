@@ -6,9 +6,9 @@ Their order here is the order in which entries must write them.
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 
 from ..model import vocabulary
+from ..record import record
 
 
 class Shape(enum.Enum):
@@ -28,7 +28,7 @@ class Shape(enum.Enum):
     FLAGS = "a list of True and False"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Key:
     """One key of an entry."""
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..model.expression import Save
+from ..record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Part:
     """One spelling of a property."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from ..errors import SourceLocation
+from ..record import record
 from .yaml_nodes import AnyNode, Mapping, Scalar, Sequence
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OnePlace:
     """The places of an entry of which nobody needs more than where it is."""
 

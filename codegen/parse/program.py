@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import chain
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from ..model.operator import Operator
 from ..model.program import Program
 from ..model.signature import Signature
 from ..model.surface import Surface
+from ..record import record
 from .adjoints import Adjoints, with_adjoints
 from .derivatives import DerivativeReader
 from .entries import OperatorReader
@@ -31,7 +32,7 @@ from .yaml_reader import read_yaml
 PathLike = str | os.PathLike[str]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Inputs:
     """What one program is read from."""
 
@@ -49,7 +50,7 @@ class Inputs:
     """The program before anything is read: the package that it is of, and the base program."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Parsed:
     """A program that nobody has checked yet."""
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from ..model.derivative import Derivative
 from ..model.operator import Operator
 from ..model.program import Program
 from ..model.signature import Signature
+from ..record import record
 from .adjoints import Adjoints
 
 _ENTRY = re.compile(r"^(?=- )", re.MULTILINE)
@@ -19,7 +19,7 @@ _ENTRY = re.compile(r"^(?=- )", re.MULTILINE)
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Entry(Generic[T]):
     """One entry, and the records that were made of it."""
 
@@ -28,7 +28,7 @@ class Entry(Generic[T]):
     made: tuple[T, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Reading:
     """Both files, before any operator is split or gets adjoints."""
 

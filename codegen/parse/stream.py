@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from ..errors import CodegenError, Diagnostic, SourceLocation
 from ..formula.functions import Function, Functions
 from ..formula.parse import parse_formula
 from ..model.formula import Argument, Constant, Expression, Formula, Kind, walk
 from ..model.stream import CALLED, LARGEST, NAMED, REAL_PART, Draw, is_of_call
+from ..record import record
 
 _HINT = f"one of {', '.join(NAMED)}, {', '.join(f'{name}(...)' for name in CALLED)}"
 _KINDS: dict[str, Kind] = {"below": "tensor", "chance": "bool"}
@@ -17,7 +18,7 @@ _IN_FORMULA = (LARGEST, REAL_PART)
 _ONE = "an element takes one number of the stream, however often the formula reads it"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Word(Function):
     """A word of the stream that is called; each call stands for the same number."""
 

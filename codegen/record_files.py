@@ -8,8 +8,7 @@ from __future__ import annotations
 import dataclasses
 import io
 import pickle
-from collections.abc import Container, Sequence
-from functools import cache
+from collections.abc import Container
 from typing import Any
 
 from .errors import SourceLocation
@@ -104,21 +103,7 @@ class _Reader(pickle.Unpickler):
             found = super().find_class(module, name)
         if not isinstance(found, type):
             raise pickle.UnpicklingError(f"{module}.{name} is no record")
-        _quicken(found)
         return found
-
-
-@cache
-def _quicken(kind: type) -> None:
-    """Have a record's fields set by its slots: dataclasses ask for their names each time."""
-    if dataclasses.is_dataclass(kind) and hasattr(kind, "__slots__"):
-        setters = [getattr(kind, field.name).__set__ for field in dataclasses.fields(kind)]
-
-        def __setstate__(self: Any, state: Sequence[Any]) -> None:
-            for put, value in zip(setters, state, strict=True):
-                put(self, value)
-
-        kind.__setstate__ = __setstate__  # type: ignore[attr-defined]
 
 
 _PATHS = {("pathlib", "PosixPath"), ("pathlib", "WindowsPath"), ("pathlib._local", "PosixPath")}
