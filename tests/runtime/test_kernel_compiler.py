@@ -238,8 +238,8 @@ CALLS = {
     "uint64": "+x; ~x; not x; int(x); float(x); x / y; divmod(x, y)[1]",
     "float64": "-x; +x; not x; abs(x); int(x); float(x); math.fabs(x); math.sqrt(x); np.sqrt(x); "
     "math.copysign(x, y); math.isnan(x); np.isnan(x); math.isinf(x); np.isfinite(x); np.rint(x); "
-    "np.trunc(x); np.floor(x); np.ceil(x); math.floor(y); math.ceil(y); math.trunc(y); "
-    "math.pow(x, y); "
+    "np.signbit(x); np.trunc(x); np.floor(x); np.ceil(x); math.floor(y); math.ceil(y); "
+    "math.trunc(y); math.pow(x, y); "
     + "; ".join(f"math.{name}(x)" for name in (*functions.OF_LLVM, *functions.OF_C)),
 }
 VALUES = {
@@ -261,6 +261,7 @@ VALUES = {
         *(("int64", "int64", "int64"), ("int32", "int64", "int64"), ("bool", "int64", "int64")),
         *(("uint64", "uint64", "uint64"), ("float64", "float64", "float64")),
         *(("float32", "float32", "float64"), ("float32", "int64", "float64")),
+        ("float32", "float64", "float64"),
         *(
             ("bool", "uint64", "uint64"),
             ("uint32", "int64", "int64"),
@@ -276,6 +277,7 @@ def test_numbers_are_numbas(left: str, right: str, group: str) -> None:
         expressions += CALLS[group].split("; ")
     else:
         expressions = [each for each in expressions if each != "x ** y"]
+        expressions += ["math.copysign(x, y)"] if left == "float32" and right == "float64" else []
     if left not in ("bool", "complex64", "complex128"):
         expressions += [f"np.{name}(x)" for name in ("int32", "uint64", "float32", "float64")]
     lines = [f"            out[{at}, i, j] = {each}" for at, each in enumerate(expressions)]

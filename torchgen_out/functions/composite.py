@@ -2641,7 +2641,7 @@ def ravel(input: Tensor) -> Tensor:
         if (_answer := overridden(ravel, locals())) is not NotImplemented:
             return _answer
         check_tensors("ravel", ("self", 0, "tensor", input))
-    return input.contiguous().view((-1,))
+    return reshaping_bodies.ravel(input)
 
 
 def contiguous(self: Tensor, *, memory_format: memory_format = contiguous_format) -> Tensor:

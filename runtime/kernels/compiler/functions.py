@@ -107,6 +107,21 @@ def _to_whole(name: str) -> Callable[..., Number | None]:
     return make
 
 
+def _with_sign(builder: Any, x: Number, y: Number) -> Number | None:
+    if not isinstance(x.kind, Float) or not isinstance(y.kind, Float):
+        return None
+    kind = scalars.unified(x.kind, y.kind)
+    pair = [scalars.cast(builder, each, kind) for each in (x, y)]
+    return scalars.with_intrinsic(builder, "copysign", *pair)
+
+
+def _sign_bit(builder: Any, x: Number) -> Number | None:
+    if not isinstance(x.kind, Float):
+        return None
+    bits = ir.IntType(x.kind.bitwidth)
+    return Number(kinds.boolean, builder.icmp_signed("<", builder.bitcast(x.ir, bits), bits(0)))
+
+
 def _is_nan(builder: Any, x: Number) -> Number | None:
     if not isinstance(x.kind, Float):
         return None
@@ -152,10 +167,11 @@ _FUNCTIONS: dict[Any, Callable[..., Number | None]] = {
     **dict.fromkeys((abs, np.abs), _magnitude),
     **dict.fromkeys((math.fabs, np.fabs), _named("fabs")),
     **dict.fromkeys((math.sqrt, np.sqrt), _named("sqrt")),
-    **dict.fromkeys((math.copysign, np.copysign), _named("copysign")),
+    **dict.fromkeys((math.copysign, np.copysign), _with_sign),
     **dict.fromkeys((math.isnan, np.isnan), _is_nan),
     **dict.fromkeys((math.isinf, np.isinf), _is_infinite),
     **dict.fromkeys((math.isfinite, np.isfinite), _is_finite),
+    np.signbit: _sign_bit,
     np.rint: _named("rint"),
     np.trunc: _named("trunc"),
     np.floor: _named("floor"),

@@ -112,6 +112,12 @@ def contiguous(self: Any, memory_format: Any = None) -> Any:
     return self.clone(memory_format=memory_format)
 
 
+def ravel(self: Any) -> Any:
+    """The elements as a contiguous vector: a view if they lie so, else a copy."""
+    source = contiguous(self)
+    return calls.view[source._key](source, (-1,))
+
+
 def atleast_1d(self: Any) -> Any:
     """A scalar as a vector of one element; other tensors as they are."""
     return self if self._sizes else self.reshape((1,))
