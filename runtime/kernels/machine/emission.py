@@ -128,8 +128,12 @@ def _codegen() -> Any:
 @cache
 def _machine() -> Any:
     """What knows the processor, and emits code for any address."""
-    binding.initialize_all_targets()
-    binding.initialize_all_asmprinters()
+    if host.target():
+        binding.initialize_all_targets()
+        binding.initialize_all_asmprinters()
+    else:
+        binding.initialize_native_target()
+        binding.initialize_native_asmprinter()
     try:
         target = binding.Target.from_triple(_triple())
     except RuntimeError as error:
