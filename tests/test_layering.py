@@ -200,7 +200,7 @@ def test_stages_of_the_generator_know_those_before_them_through_the_model_alone(
         "lower": ("formula", "index", "model"),
         "emit": ("formula", "index", "model", "write"),
     }
-    shared = ("errors", "library")
+    shared = ("errors", "library", "record")
     found = []
     for each in imports("codegen"):
         _, stage, *_ = *each.module.split("."), ""

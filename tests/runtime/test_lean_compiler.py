@@ -9,6 +9,7 @@ from numba.core import codegen, cpu, ir, targetconfig
 from numba.np import arrayobj
 
 from torchgen_out._runtime.kernels import build, lean_compiler
+from torchgen_out._runtime.kernels.compiler import numba_rules, values
 from torchgen_out._runtime.kernels.machine import compiler, compiling, packs
 
 PARTS = (
@@ -52,6 +53,20 @@ def test_only_what_python_calls_becomes_machine_code() -> None:
     assert len(entry.image.code) < 16_000
     assert _originals() == before
     assert build.load_text("parts", PARTS).kernel(np.array([1.0, 2.0, 3.0])) == 4.0
+
+
+def test_another_release_of_numba_compiles_what_the_walk_leaves(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Only the walk's questions are of a known one."""
+    monkeypatch.setattr(numba_rules, "KNOWN_NUMBA", "0.0.")
+    numba_rules.numba.cache_clear()
+    try:
+        with pytest.raises(values.Unsupported):
+            numba_rules.numba()
+        assert packs.decoded(compiler.answered(REQUEST)).about["returns"] == ["float64"]
+    finally:
+        numba_rules.numba.cache_clear()
 
 
 def test_the_users_functions_are_compiled_by_numba_as_it_is() -> None:

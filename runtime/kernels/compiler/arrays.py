@@ -29,6 +29,7 @@ from torchgen_out._runtime.kernels.compiler.values import (
     Tuple,
     Unsupported,
     Value,
+    numbers_of,
 )
 from torchgen_out._runtime.kernels.machine import digests
 
@@ -132,19 +133,20 @@ def _of_tuple(body: Body, several: Tuple, node: ast.expr) -> Value:
             raise Unsupported("a part of a tuple of unknown bounds")
         return Tuple(several.items[slice(*bounds)])
     index = expressions.number(body, node)
-    if index.literal is not None:
+    if type(index.literal) is int:
         return several.items[index.literal]
     if len(set(several.kind)) != 1:
         raise Unsupported("an unknown element of a tuple of several types")
-    if all(isinstance(each, Number) and each.literal is not None for each in several.items):
-        return _of_table(body, several, _whole(body, index))
+    known = [x for x in several.items if isinstance(x, Number) and x.literal is not None]
+    if len(known) == len(several.items):
+        return _of_table(body, known, _whole(body, index))
     return calls.numbas(body, operator.getitem, (several, index))
 
 
-def _of_table(body: Body, several: Tuple, index: Number) -> Number:
+def _of_table(body: Body, known: Sequence[Number], index: Number) -> Number:
     """An element of known numbers, which become a constant of the module."""
-    builder, count = body.builder, len(several.items)
-    kind, items = several.items[0].kind, [each.ir for each in several.items]
+    builder, count = body.builder, len(known)
+    kind, items = known[0].kind, [each.ir for each in known]
     place = _position(body, index, body.index(count))
     is_outside = builder.icmp_unsigned(">=", place, body.index(count))
     with builder.if_then(is_outside, likely=False):
@@ -352,9 +354,8 @@ def reshaped(body: Body, array: Array, given: Sequence[Value]) -> Array:
 def sizes(body: Body, given: Value) -> list[Any]:
     """A shape."""
     items = given.items if isinstance(given, Tuple) else (given,)
-    if not all(isinstance(each, Number) for each in items):
-        raise Unsupported("a shape of other things than numbers")
-    return [scalars.cast(body.builder, each, scalars.INT).ir for each in items]
+    lengths = numbers_of(items, "a shape")
+    return [scalars.cast(body.builder, each, scalars.INT).ir for each in lengths]
 
 
 def dense(body: Body, flat: Value, start: Value, shape: Value) -> Array:

@@ -32,6 +32,7 @@ from torchgen_out._runtime.kernels.compiler.values import (
     Tuple,
     Unsupported,
     Value,
+    numbers_of,
 )
 
 RESULT = "<result>"
@@ -156,7 +157,7 @@ def _function(body: Body, function: Any, given: Sequence[Value], named: dict[str
     ):
         return converted(body, expressions.dtype_of(Static(function)), given)
     if given and all(isinstance(each, Static) for each in given):
-        return expressions.known(function(*[each.value for each in given]))
+        return expressions.known(function(*[x.value for x in given if isinstance(x, Static)]))
     if named:
         raise Unsupported(f"a call of {function} with names")
     if all(isinstance(each, Number) for each in given):
@@ -282,9 +283,8 @@ def _extreme(body: Body, given: Sequence[Value], wins: Any) -> Value:
 
 
 def _divided(body: Body, given: Sequence[Value], named: dict[str, Value]) -> Value:
-    if len(given) != 2 or not all(isinstance(each, Number) for each in given):
-        raise Unsupported("divmod")
-    return Tuple(scalars.divided(body.builder, *given))
+    left, right = numbers_of(given, "divmod")
+    return Tuple(scalars.divided(body.builder, left, right))
 
 
 def _empty(body: Body, given: Sequence[Value], named: dict[str, Value]) -> Value:

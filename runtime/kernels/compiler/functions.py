@@ -24,12 +24,17 @@ def generic(builder: Any, function: Any, arguments: Sequence[Number]) -> Number:
 
 def _negative(builder: Any, x: Number) -> Number | None:
     if isinstance(x.kind, Complex):
-        parts = [_negative(builder, scalars.part_of(builder, x, at)) for at in (0, 1)]
-        return scalars.complex_of(builder, *parts)
+        real, imag = (_less(builder, scalars.part_of(builder, x, at)) for at in (0, 1))
+        return scalars.complex_of(builder, real, imag)
     if isinstance(x.kind, Float):
-        return Number(x.kind, builder.fsub(ir.Constant(x.kind.register, -0.0), x.ir))
+        return _less(builder, x)
     whole = _widened(builder, x)
     return whole and Number(whole.kind, builder.neg(whole.ir))
+
+
+def _less(builder: Any, x: Number) -> Number:
+    """-x of a float."""
+    return Number(x.kind, builder.fsub(ir.Constant(x.kind.register, -0.0), x.ir))
 
 
 def _positive(builder: Any, x: Number) -> Number | None:

@@ -17,6 +17,7 @@ from torchgen_out._runtime.kernels.compiler import (
 )
 from torchgen_out._runtime.kernels.compiler.body import Body, Retype
 from torchgen_out._runtime.kernels.compiler.values import (
+    Array,
     Kind,
     Number,
     Static,
@@ -96,7 +97,7 @@ def _fill(body: Body, kernel: Any, signature: tuple[Kind, ...], result: Kind) ->
     known = kernel.py_func.__globals__
     given = convention.arguments(body.builder, body.function, signature)
     for name, each in zip(names, given, strict=True):
-        if name in known.get(APART, ()):
+        if name in known.get(APART, ()) and isinstance(each, Array):
             each.data.add_attribute("noalias")
     body.scope.names = known
     body.scope.env = dict(zip(names, given, strict=True))

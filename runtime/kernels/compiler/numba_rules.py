@@ -21,7 +21,6 @@ KNOWN_NUMBA = "0.68."
 
 
 class _Numba(NamedTuple):
-    types: Any
     errors: Any
     typing: Any
     context: Any
@@ -37,13 +36,23 @@ def imported_by(function: Callable[[], None]) -> None:
 
 
 @cache
-def numba() -> _Numba:
-    """Numba's code generator for kernels, that divides by zero as NumPy does, and its types."""
+def _types() -> Any:
+    """Numba's types, which all its releases have."""
     for each in _import:
         each()
+    return importlib.import_module("numba.core.types")
+
+
+@cache
+def numba() -> _Numba:
+    """Numba's code generator for kernels, that divides by zero as NumPy does, and its inference.
+
+    Raises: Unsupported if its release is another one than that whose rules are known.
+    """
+    _types()
     if not importlib.import_module("numba").__version__.startswith(KNOWN_NUMBA):
         raise Unsupported(f"the rules of a Numba that is not {KNOWN_NUMBA}")
-    from numba.core import callconv, errors, types
+    from numba.core import callconv, errors
     from numba.core.registry import cpu_target
 
     cpu_target.typing_context.refresh()
@@ -52,7 +61,7 @@ def numba() -> _Numba:
         enable_nrt=True,
         error_model=callconv.create_error_model("numpy", cpu_target.target_context),
     )
-    return _Numba(types, errors, cpu_target.typing_context, context)
+    return _Numba(errors, cpu_target.typing_context, context)
 
 
 # While a text is walked.
@@ -96,7 +105,7 @@ def session() -> Iterator[_Session]:
 
 def parts_of(library: Any) -> list[Any]:
     """The modules of LLVM's that Numba's generators have made. Raises: Unsupported."""
-    from numba.core.runtime import rtsys
+    from numba.core.runtime.nrt import rtsys
 
     made = dict.fromkeys([*library._linking_libraries, rtsys.library])
     if any(each.has_dynamic_globals for each in (library, *made)):
@@ -110,7 +119,7 @@ def parts_of(library: Any) -> list[Any]:
 @cache
 def to_numba(kind: Kind) -> Any:
     """Numba's type."""
-    types = numba().types
+    types = _types()
     if isinstance(kind, tuple):
         return types.Tuple([to_numba(each) for each in kind])
     if isinstance(kind, kinds.Array):
@@ -126,7 +135,7 @@ def to_numba(kind: Kind) -> Any:
 
 def from_numba(kind: Any) -> Kind:
     """The type that Numba calls so."""
-    types = numba().types
+    types = _types()
     if isinstance(kind, types.BaseTuple):
         return tuple([from_numba(each) for each in kind])
     if isinstance(kind, types.Array):
@@ -148,7 +157,7 @@ def resolved(function: Any, given: tuple[Any, ...]) -> tuple[Any, Callable[..., 
     """Numba's signature of a function for arguments of its types, and what makes its code."""
     own = numba()
     try:
-        kind = function if isinstance(function, own.types.Type) else _kind_of(function)
+        kind = function if isinstance(function, _types().Type) else _kind_of(function)
         signature = own.typing.resolve_function_type(kind, given, {})
         if signature is None:
             raise Unsupported(f"{function} of {given}")

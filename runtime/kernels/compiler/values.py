@@ -111,6 +111,14 @@ class Unset:
 Value = Number | Array | Tuple | Static | Method | Slice | Unset
 
 
+def numbers_of(values: Sequence[Value], what: str) -> list[Number]:
+    """Values that are all numbers. Raises: Unsupported, with what these are, if one is not."""
+    found = [each for each in values if isinstance(each, Number)]
+    if len(found) != len(values):
+        raise Unsupported(f"{what} of other things than numbers")
+    return found
+
+
 def parts(value: Value) -> list[Any]:
     """The registers of a value, in an order that `rebuilt` knows."""
     if isinstance(value, Number):

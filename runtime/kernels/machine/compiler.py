@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import importlib
 import importlib.util
 import linecache
 import logging
@@ -40,9 +41,10 @@ def _hold_locks() -> None:
     compiler = sys.modules.get("numba.core.compiler_lock")
     if compiler is not None:
         _held.enter_context(compiler.global_compiler_lock)
-    library = getattr(sys.modules.get("llvmlite.binding.ffi"), "lib", None)
-    if hasattr(library, "_lock"):
-        _held.enter_context(library._lock)
+    of_llvm = getattr(sys.modules.get("llvmlite.binding.ffi"), "lib", None)
+    lock = getattr(of_llvm, "_lock", None)
+    if lock is not None:
+        _held.enter_context(lock)
 
 
 at_fork(before=_hold_locks, after_in_parent=_held.close, after_in_child=_held.close)
@@ -80,7 +82,7 @@ def _compiled_by_numba(name: str, text: str, function: str, kinds: Sequence[str]
     from numba.core import errors
 
     dispatcher.targetoptions["no_cpython_wrapper"] = True
-    signature = tuple(map(emission.numba_type, kinds))
+    signature = tuple([numba_rules.to_numba(library.kind_spelled(each)) for each in kinds])
     try:
         with lean_compiler.compiling(dispatcher):
             dispatcher.compile(signature)
@@ -125,17 +127,16 @@ def import_numba() -> None:
     Numba asks for masked arrays at its first call: were they imported then, a child that is forked
     meanwhile would wait for them for ever.
     """
-    import numba.np.linalg as linalg
     import numpy.ma  # noqa: F401
 
+    linalg: Any = importlib.import_module("numba.np.linalg")
     look = linalg.ensure_blas
     linalg.ensure_blas = lambda: None if importlib.util.find_spec("scipy") else look()
     try:
         import numba.np.arraymath  # noqa: F401
     finally:
         linalg.ensure_blas = look
-    from numba.core import config as settings
-
+    settings: Any = importlib.import_module("numba.core.config")
     if settings.CPU_FEATURES is None:  # whoever sets NUMBA_CPU_FEATURES decides alone
         settings.CPU_FEATURES = emission.host_features()
     emission.aim()

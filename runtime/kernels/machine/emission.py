@@ -21,7 +21,6 @@ from torchgen_out._runtime.kernels.compiler import convention, kinds, numba_rule
 from torchgen_out._runtime.kernels.compiler.library import Walked
 from torchgen_out._runtime.kernels.machine import digests, host, images, support_text, symbols
 from torchgen_out._runtime.kernels.machine.packs import Entry
-from torchgen_out._runtime.kernels.machine.signatures import kind_of
 
 RUN = "torchgen_run"
 ENTRY_ERRORS = "errors"
@@ -29,18 +28,6 @@ ENTRY_ERRORS = "errors"
 
 class Unspeakable(Exception):
     """Something compiled is no plain data."""
-
-
-def numba_type(spelled: str) -> Any:
-    """Numba's type of an argument."""
-    from numba import types
-
-    kind = kind_of(spelled)
-    own = types.boolean if kind.name == "bool" else getattr(types, kind.name)
-    if kind.form == "array":
-        layout = kind.layout.replace("U", "A")
-        return types.Array(own, kind.items, layout, aligned=kind.layout != "U")
-    return types.UniTuple(own, kind.items) if kind.form == "tuple" else own
 
 
 def emitted_walk(walked: Walked, about: dict[str, Any]) -> Entry:
