@@ -71,7 +71,7 @@ def main() -> None:
     step("2. An operator of your own, from a YAML file outside the library")
     show_operator(output)
     step("3. Train a classifier of handwritten digits")
-    print("On a machine's first run a few seconds pass before the first step: kernels are compiled.")
+    print("A machine's first run takes a few seconds to the first step: kernels are compiled.")
     sys.path.insert(0, str(ROOT / "examples"))
     digits = importlib.import_module("digits")
     digits.main(str(output / "digits.png"))
