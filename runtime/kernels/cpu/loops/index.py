@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from math import prod
 from operator import itemgetter
 from typing import Any
@@ -102,16 +103,13 @@ class IndexKernel(PlannedKernel):
         launches = program.needed(program.launches, wanted)
         order = (*results, *operands)
         products = [call.contraction(each) for each in launches]
+        refuse = partial(_refuse, program, own, told=given.get(REFUSAL))
         if len(launches) == 1 and not kept and products == [None]:
-            refuse = _refuse(program, own, order, given.get(REFUSAL))
             copied = _copied(program, whole) if begin else 0
-            plan = call.step(launches[0], order, refuse, begin, copied).plan
+            plan = call.step(launches[0], order, refuse(order), begin, copied).plan
         else:
             steps = [
-                made
-                or call.step(
-                    each, each.arrays, _refuse(program, own, each.arrays, given.get(REFUSAL))
-                )
+                made or call.step(each, each.arrays, refuse(each.arrays))
                 for each, made in zip(launches, products, strict=True)
             ]
             plan = LaunchPlan(_runner(steps, order, names, kept), None)
