@@ -18,7 +18,7 @@ from typing import Any
 from torchgen_out._runtime.kernels import native
 from torchgen_out._runtime.kernels.machine import callers, library
 from torchgen_out._runtime.kernels.machine.host import fuses_multiply_add as fuses_multiply_add
-from torchgen_out._runtime.kernels.machine.signatures import spell
+from torchgen_out._runtime.kernels.machine.spelling import spell
 from torchgen_out._runtime.kernels.native import Overloads
 from torchgen_out._runtime.kernels.vecmath import compose
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from torchgen_out._runtime.kernels.machine import callers, compiling, library
 from torchgen_out._runtime.kernels.machine.callers import Native
-from torchgen_out._runtime.kernels.machine.signatures import spell_values
+from torchgen_out._runtime.kernels.machine.spelling import spell_values
 from torchgen_out._runtime.kernels.store import log
 
 MOST_OVERLOADS = 32

@@ -11,8 +11,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 
 @cache
 def find_symbol(name: str) -> str | None:
@@ -84,20 +82,22 @@ def _thread_function(library: Any, verb: str) -> Any:
 @cache
 def numpy_library() -> Any:
     """The OpenBLAS that NumPy brought along; None if it has another BLAS."""
-    return _library_beside(Path(np.__file__).parent)
+    return _library_of("numpy")
 
 
 @cache
 def scipy_library() -> Any:
     """The OpenBLAS that SciPy brought along; None without SciPy or with another BLAS."""
-    spec = importlib.util.find_spec("scipy")
-    return (
-        None if spec is None or spec.origin is None else _library_beside(Path(spec.origin).parent)
-    )
+    return _library_of("scipy")
 
 
-def _library_beside(package: Path) -> Any:
-    """The first OpenBLAS among the libraries that a wheel keeps beside its package."""
+def _library_of(name: str) -> Any:
+    """The first OpenBLAS among the libraries that a wheel keeps beside its package, which need not
+    be imported for that."""
+    spec = importlib.util.find_spec(name)
+    if spec is None or spec.origin is None:
+        return None
+    package = Path(spec.origin).parent
     beside = package.parent / f"{package.name}.libs"
     for path in sorted([*beside.glob("*openblas*"), *package.glob(".dylibs/*openblas*")]):
         try:

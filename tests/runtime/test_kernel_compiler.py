@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import resource
 import subprocess
@@ -301,22 +302,65 @@ def test_numbers_are_numbas(left: str, right: str, group: str) -> None:
         np.testing.assert_array_equal(own, other, err_msg=expression)
 
 
-WITHOUT_NUMBA = """
-import sys
+TRAINING_STEP = """
+import json, sys
 import torchgen_out as torch
 from torchgen_out import nn
+from torchgen_out._runtime.kernels.machine import compiler
+requests, answered = [], compiler.answered
+compiler.answered = lambda request: requests.append(request) or answered(request)
 model = nn.Sequential(nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2))
 model.extend([nn.Flatten(), nn.Linear(36, 3)])
 optimizer = torch.optim.Adam(model.parameters())
 loss = nn.functional.cross_entropy(model(torch.randn(8, 1, 8, 8)), torch.tensor([0, 1, 2, 0] * 2))
 loss.backward()
 optimizer.step()
-print(sorted({name.partition(".")[0] for name in sys.modules} & {"numba", "llvmlite"}))
+loaded = sorted({name.partition(".")[0] for name in sys.modules} & {"numba", "llvmlite"})
+print(json.dumps([loaded, requests]))
 """
 
+COMPILER = """
+import json, sys, types
+for name, path in (("torchgen_out", []), ("torchgen_out._runtime", [sys.argv[1]])):
+    sys.modules[name] = types.ModuleType(name)
+    sys.modules[name].__path__ = path
+from torchgen_out._runtime.kernels.machine import compiler
+for request in json.load(sys.stdin):
+    compiler.answered(request)
+    print(request["name"], "numpy" in sys.modules, "numba" in sys.modules)
+"""
+"""The compiler's process, with no more of the library than it has."""
 
-def test_a_training_step_is_compiled_without_numba(tmp_path: Path) -> None:
-    environment = {**os.environ, "TORCHGEN_COMPILER": "here", "TORCHGEN_CACHE_DIR": str(tmp_path)}
-    command = [sys.executable, "-c", WITHOUT_NUMBA]
-    ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
-    assert ran.stdout == "['llvmlite']\n", ran.stderr
+
+def _ran(program: str, given: str = "", **environment: str) -> str:
+    command = [sys.executable, "-c", program, str(Path(build.__file__).parents[1])]
+    environment = {**os.environ, **environment, "TORCHGEN_COMPILER": "here"}
+    pipes = {"input": given, "capture_output": True, "text": True}
+    ran = subprocess.run(command, env=environment, timeout=120, **pipes)
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+def test_a_training_step_is_compiled_without_numba_and_numpy(tmp_path: Path) -> None:
+    loaded, requests = json.loads(_ran(TRAINING_STEP, TORCHGEN_CACHE_DIR=str(tmp_path)))
+    assert loaded == ["llvmlite"] and len(requests) > 10
+    told = _ran(COMPILER, json.dumps(requests)).splitlines()
+    assert len(told) == len(requests)
+    assert not [line for line in told if not line.endswith(" False False")]
+
+
+def test_texts_compute_constants_as_numpy_does() -> None:
+    lines = [
+        *("T = np.float32", "THIRD = T(1) / T(3)", "EPS = np.finfo(T).eps", "BITS = ~np.int32(5)"),
+        *("ROOT = np.sqrt(T(2))", "SUM = 1 + THIRD", "FAR = np.inf"),
+        *("@entry", "def kernel(out):"),
+        *("    out[0], out[1], out[2] = THIRD, EPS, BITS", "    out[3], out[4] = ROOT, SUM"),
+        *("    out[5], out[6] = FAR, T(0.1)", "    out[7] = np.float64(np.int8(-3) * THIRD)"),
+    ]
+    text = build.HEADER.format(title="Constants.") + "\n" + "\n".join(lines) + "\n"
+    out = np.zeros(8)
+    build.compile_text("constants", text)(out)
+    third = np.float32(1) / np.float32(3)
+    expected = [third, np.finfo(np.float32).eps, -6, np.sqrt(np.float32(2)), 1 + third, np.inf]
+    expected += [np.float32(0.1), np.int8(-3) * third]
+    assert out.tolist() == list(map(float, expected))

@@ -7,7 +7,6 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
 from llvmlite import ir
 
 from torchgen_out._runtime.kernels.compiler import (
@@ -19,6 +18,7 @@ from torchgen_out._runtime.kernels.compiler import (
     kinds,
     memory,
     numba_rules,
+    numpy_names,
     scalars,
     stand_ins,
 )
@@ -152,10 +152,9 @@ def _function(body: Body, function: Any, given: Sequence[Value], named: dict[str
     special = _SPECIAL.get(function) if callable(function) else None
     if special is not None:
         return special(body, given, named)
-    if isinstance(function, kinds.Kind) or (
-        isinstance(function, type) and issubclass(function, np.generic)
-    ):
-        return converted(body, expressions.dtype_of(Static(function)), given)
+    kind = numpy_names.kind_of(function)
+    if kind is not None:
+        return converted(body, kind, given)
     if given and all(isinstance(each, Static) for each in given):
         return expressions.known(function(*[x.value for x in given if isinstance(x, Static)]))
     if named:
@@ -315,7 +314,7 @@ def _shape_and_dtype(
 ) -> tuple[list[Any], Kind]:
     if set(named) - {"dtype"} or not 1 <= len(given) + len(named) <= 2:
         raise Unsupported("an allocation")
-    chosen = named.get("dtype", given[1] if len(given) > 1 else Static(np.float64))
+    chosen = named.get("dtype", given[1] if len(given) > 1 else Static(kinds.float64))
     return arrays.sizes(body, given[0]), expressions.dtype_of(chosen)
 
 
@@ -324,10 +323,10 @@ _SPECIAL: dict[Any, Callable[[Body, Sequence[Value], dict[str, Value]], Value]] 
     type: _type,
     min: _least,
     max: _greatest,
-    np.empty: _empty,
-    np.zeros: _zeros,
-    np.ones: _ones,
-    np.full: _full,
+    numpy_names.FUNCTIONS["empty"]: _empty,
+    numpy_names.FUNCTIONS["zeros"]: _zeros,
+    numpy_names.FUNCTIONS["ones"]: _ones,
+    numpy_names.FUNCTIONS["full"]: _full,
     divmod: _divided,
 }
 

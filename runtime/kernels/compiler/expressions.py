@@ -9,9 +9,15 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
-
-from torchgen_out._runtime.kernels.compiler import arrays, calls, flow, functions, kinds, scalars
+from torchgen_out._runtime.kernels.compiler import (
+    arrays,
+    calls,
+    flow,
+    functions,
+    kinds,
+    numpy_names,
+    scalars,
+)
 from torchgen_out._runtime.kernels.compiler.body import Body, Edge
 from torchgen_out._runtime.kernels.compiler.convention import WORD
 from torchgen_out._runtime.kernels.compiler.values import (
@@ -91,10 +97,11 @@ def _name(body: Body, node: ast.Name) -> Value:
 
 def known(thing: Any) -> Value:
     """A value of Python's that a text names."""
-    if isinstance(thing, (bool, int, float, complex)) and not isinstance(thing, np.generic):
+    constant = numpy_names.constant_of(thing)
+    if constant is not None:
+        return scalars.constant(constant.kind, constant.value)
+    if isinstance(thing, (bool, int, float, complex)):
         return scalars.literal(thing)
-    if isinstance(thing, np.generic):
-        return scalars.constant(dtype_of(Static(type(thing))), thing.item())
     if type(thing) is tuple:
         return Tuple([known(each) for each in thing])
     return Static(thing)
@@ -103,12 +110,9 @@ def known(thing: Any) -> Value:
 def dtype_of(thing: Value) -> Kind:
     """The type for a dtype that a text names."""
     named = thing.value if isinstance(thing, Static) else None
-    if isinstance(named, kinds.Kind):
-        return named
-    if isinstance(named, np.dtype) or (isinstance(named, type) and issubclass(named, np.generic)):
-        found = kinds.BY_NAME.get(np.dtype(named).name)
-        if found is not None:
-            return found
+    found = numpy_names.kind_of(named)
+    if found is not None:
+        return found
     raise Unsupported(f"the dtype {named}")
 
 

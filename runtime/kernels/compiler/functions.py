@@ -7,10 +7,9 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
 from llvmlite import ir
 
-from torchgen_out._runtime.kernels.compiler import kinds, numba_rules, scalars
+from torchgen_out._runtime.kernels.compiler import kinds, numba_rules, numpy_names, scalars
 from torchgen_out._runtime.kernels.compiler.kinds import Boolean, Complex, Float, Integer
 from torchgen_out._runtime.kernels.compiler.values import Number
 
@@ -169,21 +168,27 @@ _FUNCTIONS: dict[Any, Callable[..., Number | None]] = {
     complex: lambda builder, *parts: (
         scalars.complex_of(builder, *parts) if len(parts) == 2 else None
     ),
-    **dict.fromkeys((abs, np.abs), _magnitude),
-    **dict.fromkeys((math.fabs, np.fabs), _named("fabs")),
-    **dict.fromkeys((math.sqrt, np.sqrt), _named("sqrt")),
-    **dict.fromkeys((math.copysign, np.copysign), _with_sign),
-    **dict.fromkeys((math.isnan, np.isnan), _is_nan),
-    **dict.fromkeys((math.isinf, np.isinf), _is_infinite),
-    **dict.fromkeys((math.isfinite, np.isfinite), _is_finite),
-    np.signbit: _sign_bit,
-    np.rint: _named("rint"),
-    np.trunc: _named("trunc"),
-    np.floor: _named("floor"),
-    np.ceil: _named("ceil"),
+    abs: _magnitude,
+    math.fabs: _named("fabs"),
+    math.sqrt: _named("sqrt"),
+    math.copysign: _with_sign,
+    math.isnan: _is_nan,
+    math.isinf: _is_infinite,
+    math.isfinite: _is_finite,
     math.floor: _to_whole("floor"),
     math.ceil: _to_whole("ceil"),
     math.trunc: _to_whole("trunc"),
 }
+
+_OF_NUMPY: dict[str, Callable[..., Number | None]] = {
+    "abs": _magnitude,
+    "copysign": _with_sign,
+    "signbit": _sign_bit,
+    "isnan": _is_nan,
+    "isinf": _is_infinite,
+    "isfinite": _is_finite,
+    **{name: _named(name) for name in ("fabs", "sqrt", "rint", "trunc", "floor", "ceil")},
+}
+_FUNCTIONS |= {numpy_names.FUNCTIONS[name]: make for name, make in _OF_NUMPY.items()}
 
 KNOWN = frozenset(_FUNCTIONS)

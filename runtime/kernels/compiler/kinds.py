@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-import numpy as np
 from llvmlite import ir
 
 
@@ -115,11 +114,6 @@ class ExternalFunction(NamedTuple):
 def UniTuple(kind: Any, count: int) -> tuple[Any, ...]:
     """The type of several values of one type."""
     return (kind,) * count
-
-
-def from_dtype(dtype: Any) -> Any:
-    """The type of a NumPy dtype's elements. Raises: KeyError for one that kernels do not know."""
-    return BY_NAME[np.dtype(dtype).name]
 
 
 def is_number(kind: Any) -> bool:

@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from torchgen_out._runtime.kernels import lean_compiler
-from torchgen_out._runtime.kernels.compiler import kinds
+from torchgen_out._runtime.kernels.compiler import kinds, numpy_names
 from torchgen_out._runtime.kernels.compiler.values import Kind, Number, Unsupported
 
 KNOWN_NUMBA = "0.68."
@@ -156,6 +156,8 @@ def from_numba(kind: Any) -> Kind:
 def resolved(function: Any, given: tuple[Any, ...]) -> tuple[Any, Callable[..., Any]]:
     """Numba's signature of a function for arguments of its types, and what makes its code."""
     own = numba()
+    if isinstance(function, numpy_names.Function):
+        function = function.own()
     try:
         kind = function if isinstance(function, _types().Type) else _kind_of(function)
         signature = own.typing.resolve_function_type(kind, given, {})

@@ -11,10 +11,15 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-import numpy as np
 from llvmlite import ir
 
-from torchgen_out._runtime.kernels.compiler import convention, division, kinds, numba_rules
+from torchgen_out._runtime.kernels.compiler import (
+    convention,
+    division,
+    kinds,
+    numba_rules,
+    numpy_names,
+)
 from torchgen_out._runtime.kernels.compiler.kinds import Boolean, Complex, Float, Integer
 from torchgen_out._runtime.kernels.compiler.values import Kind, Number, Unsupported
 
@@ -129,14 +134,10 @@ def _converted(value: Any, kind: Kind) -> Any:
     """A known value in a type that holds it; None if the machine says what becomes of it."""
     if isinstance(kind, Float) and type(value) in (int, float):
         is_exact = isinstance(value, float) or abs(value) <= 2**53
-        return float(_rounding(kind)(value)) if is_exact else None
+        return numpy_names.rounded(kind, float(value)) if is_exact else None
     if isinstance(kind, Integer) and isinstance(value, int):
         return value if kind.minval <= value <= kind.maxval else None
     return None
-
-
-def _rounding(kind: Kind) -> Any:
-    return np.float32 if kind is kinds.float32 else np.float64
 
 
 def _resized(builder: Any, register: Any, own: Integer, kind: Integer) -> Any:

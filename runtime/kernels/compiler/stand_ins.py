@@ -1,4 +1,4 @@
-"""What texts import of Numba, without Numba: enough for the walk to know what they mean.
+"""What texts import of Numba and NumPy, without these: enough for the walk to know what they mean.
 
 A text says `from numba import njit` and so on, as Numba may have to compile it. Where it is walked,
 these names mean the things below, and others a thing that the walk finds unsupported when it is
@@ -15,7 +15,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from torchgen_out._runtime.kernels.compiler import kinds
+from torchgen_out._runtime.kernels.compiler import kinds, numpy_names
 from torchgen_out._runtime.kernels.compiler.values import Unsupported
 
 DEFINITIONS = "__definitions__"
@@ -92,7 +92,7 @@ class Missing:
 
 
 _MODULES: dict[str, dict[str, Any]] = {
-    "numba": {"njit": njit, "types": kinds, "from_dtype": kinds.from_dtype},
+    "numba": {"njit": njit, "types": kinds, "from_dtype": numpy_names.kind_of},
     "numba.core": {"types": kinds},
     "numba.extending": {"intrinsic": Intrinsic},
     "numba.np": {"arrayobj": SimpleNamespace(make_array=Context.make_array)},
@@ -107,6 +107,8 @@ def _import(
     level: int = 0,
 ) -> Any:
     """What `import` does in a text."""
+    if name == "numpy" and not fromlist:
+        return numpy_names.NAMES
     if name.partition(".")[0] != "numba" or not fromlist:
         return builtins.__import__(name, globals, locals, fromlist or (), level)
     known = _MODULES.get(name, {})

@@ -14,7 +14,8 @@ import numpy as np
 from torchgen_out._runtime.kernels.machine import call_text, digests, memory, symbols
 from torchgen_out._runtime.kernels.machine.packs import Entry
 from torchgen_out._runtime.kernels.machine.signatures import CODES as LAYOUTS
-from torchgen_out._runtime.kernels.machine.signatures import NUMBERS, Kind, kind_of
+from torchgen_out._runtime.kernels.machine.signatures import Kind, kind_of
+from torchgen_out._runtime.kernels.machine.spelling import NUMBERS
 
 CALLS = ("torchgen_call", "torchgen_lay", "torchgen_split", "torchgen_empty")
 FAST_CALL = 0x80  # METH_FASTCALL

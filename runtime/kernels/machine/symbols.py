@@ -9,15 +9,15 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-import numpy as np
-
 from torchgen_out._runtime.kernels import openblas
 
 OURS = "torchgen_"
 """How names begin that are this library's, or what it calls functions of NumPy's OpenBLAS."""
 
 SAME = {"numba_nextafter": "nextafter", "numba_nextafterf": "nextafterf"}
-own: dict[str, int] = {"torchgen_ndarray": id(np.ndarray)}
+NDARRAY = "torchgen_ndarray"
+"""NumPy's class of arrays, which a process that only compiles does not import."""
+own: dict[str, int] = {}
 """Addresses of this library's own functions, which `callers` adds to."""
 
 
@@ -31,6 +31,10 @@ def address_of(name: str) -> int:
 
     Raises: Unknown if there is none.
     """
+    if name == NDARRAY:
+        from numpy import ndarray
+
+        return id(ndarray)
     found = own.get(name)
     if found is None and name.startswith(OURS):
         function = openblas.function(name.removeprefix(OURS))

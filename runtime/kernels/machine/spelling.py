@@ -1,0 +1,51 @@
+"""The types of values, and of what callers declare, as `signatures` spells them."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from torchgen_out._runtime.kernels.machine.signatures import NAMES
+
+NUMBERS = {float: "float64", int: "int64", complex: "complex128", bool: "bool"}
+ALIGNED, C_DENSE = 0x100, 0x1  # flags of an array
+
+
+@cache
+def spell(argument: Any) -> str:
+    """A type that a caller declares: a NumPy dtype for a dense vector, a class for a number."""
+    if isinstance(argument, str):
+        return argument
+    number = NUMBERS.get(argument)
+    if number is not None:
+        return number
+    dtype = np.dtype(argument)
+    is_scalar = isinstance(argument, type)
+    return dtype.name if is_scalar else f"{dtype.name}[1C]"
+
+
+def spell_values(values: tuple[Any, ...]) -> tuple[str, ...] | None:
+    """The types of arguments of a call; None if one of them is nothing that a kernel takes."""
+    found = [_spell_value(value) for value in values]
+    return None if None in found else tuple(filter(None, found))
+
+
+def _spell_value(value: Any) -> str | None:
+    if isinstance(value, np.ndarray):
+        dtype, flags = value.dtype, value.flags.num
+        if dtype.name not in NAMES or not dtype.isnative:
+            return None
+        layout = "U" if not flags & ALIGNED else "C" if flags & C_DENSE else "A"
+        return f"{dtype.name}[{value.ndim}{layout}]"
+    number = NUMBERS.get(value.__class__)
+    if number is not None:
+        return number
+    if isinstance(value, np.generic):
+        return value.dtype.name if value.dtype.name in NAMES else None
+    if value.__class__ is tuple:
+        kinds = {each.__class__ for each in value} or {int}
+        name = NUMBERS.get(kinds.pop())
+        return f"({name}*{len(value)})" if name and not kinds else None
+    return None
