@@ -131,7 +131,7 @@ def log_rest(order: int) -> Function:
     def value(f: mp.mpf) -> mp.mpf:
         if abs(f) < mp.mpf(10) ** -8:
             return (-1) ** (order + 1) * (mp.mpf(1) / order - f / (order + 1))
-        head = f - f * f / 2 if order == 3 else f
+        head = {1: mp.mpf(0), 2: f, 3: f - f * f / 2}[order]
         return (mp.log1p(f) - head) / f**order
 
     return value
@@ -157,6 +157,11 @@ def log_tail(z: mp.mpf) -> mp.mpf:
     if z < mp.mpf(10) ** -9:
         return mp.mpf(3) / 5 + mp.mpf(3) / 7 * z + mp.mpf(3) / 9 * z * z
     return (mp.mpf(3) / 2 * mp.log((1 + s) / (1 - s)) / s - 3 - z) / z**2
+
+
+def cosh_rest(z: mp.mpf) -> mp.mpf:
+    """(cosh t - 1) / t^2 at t = sqrt(z)."""
+    return (mp.cosh(mp.sqrt(z)) - 1) / z if z > SMALL else mp.mpf(1) / 2 + z / 24
 
 
 def cos_rest(z: mp.mpf) -> mp.mpf:
@@ -238,6 +243,10 @@ def float32_fits() -> Iterator[Fit]:
     yield Fit("twice exp", times(exp_rest, 2), 5, -h, h, lambda r: r * r / mp.exp(r))
     yield Fit("expm1", exp_rest, 5, -h, h, abs)
     yield Fit("exp in tanh", exp_twice_rest, 6, -h / 2, h / 2, lambda r: abs(r) / mp.exp(2 * r))
+    yield Fit("cosh", cosh_rest, 3, mp.mpf(0), h * h, lambda z: z)
+    yield odd("sinh", mp.sinh, "1 / mp.mpf(6)", 3, h * h)
+    low, high = mp.mpf("0.93243014"), mp.mpf("1.06907379")  # of x y^2 in rsqrt
+    yield Fit("rsqrt", lambda t: 1 / mp.sqrt(t), 3, low, high, mp.sqrt)
     half = mp.mpf("0.5005")
     yield Fit("exp2", times(exp2_rest, 2), 6, -half, half, lambda r: abs(r) / mp.power(2, r))
     low, high = mp.sqrt(mp.mpf("0.5")) - 1 - mp.mpf("1e-6"), mp.sqrt(2) - 1 + mp.mpf("1e-6")
@@ -273,6 +282,9 @@ def double_fits() -> Iterator[Fit]:
     """Those of float32 that are used in double, and of double.py."""
     low, high = mp.sqrt(mp.mpf("0.5")) - 1 - mp.mpf("1e-6"), mp.sqrt(2) - 1 + mp.mpf("1e-6")
     yield Fit("log_double", log_rest(2), 13, low, high, log_weight(2))
+    yield Fit("log2_double", times(log_rest(1), 1 / LN2), 12, low, high, times(log_weight(1), LN2))
+    half = mp.mpf("0.5005")
+    yield Fit("exp2_double", lambda r: mp.power(2, r), 7, -half, half, lambda r: mp.power(2, -r))
     h = LN2 / 2 * mp.mpf("1.0001")
     yield Fit("exp_double", exp_rest, 7, -h, h, lambda r: r * r / mp.exp(r))
     yield odd("tan", mp.tan, "1 / mp.mpf(3)", 8, (mp.pi / 4 * mp.mpf("1.0001")) ** 2)
