@@ -33,16 +33,24 @@ def check_whole(name: str, out: Tensor, operand: Any) -> None:
 def check_operands(name: str, out: Tensor, inputs: Sequence[Tensor]) -> None:
     """Raises: RuntimeError if `out` overlaps itself, or an input in part."""
     check_self(name, out)
+    own = out._shared
+    if own is None:
+        return
+    begin = out._offset
+    end = begin + shapes.kept_extent(out._sizes, out._strides)
     for each in inputs:
         if (
-            each is not out
-            and each._storage is out._storage
-            and shapes.partly_overlap(
-                (out._sizes, out._strides, out._offset),
-                (each._sizes, each._strides, each._offset),
-            )
+            each._shared is own
+            and each is not out
+            and each._offset < end
+            and each._offset + shapes.kept_extent(each._sizes, each._strides) > begin
+            and shapes.partly_overlap(_placed(out), _placed(each))
         ):
             raise errors.partly_overlapping(name)
+
+
+def _placed(tensor: Tensor) -> Placed:
+    return tensor._sizes, tensor._strides, tensor._offset
 
 
 def shows(out: Tensor, operand: Any) -> bool:
@@ -64,5 +72,4 @@ def _share(out: Tensor, other: Any, overlap: Callable[[Placed, Placed], bool]) -
         return False
     if other._key & keys.DTYPE_MASK != out._key & keys.DTYPE_MASK:
         return True
-    placed = [(each._sizes, each._strides, each._offset) for each in (out, other)]
-    return overlap(*placed)
+    return overlap(_placed(out), _placed(other))

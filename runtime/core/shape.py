@@ -150,6 +150,10 @@ def extent_of(sizes: Sequence[int], strides: Sequence[int]) -> int:
     return extent
 
 
+kept_extent = lru_cache(maxsize=4096)(extent_of)
+"""The same of geometries that are tuples: each call asks that writes where others may read."""
+
+
 def is_contiguous(sizes: Sequence[int], strides: Sequence[int]) -> bool:
     """Tell whether the elements lie one after the other in row-major order.
 
