@@ -11,29 +11,24 @@ from torchgen_out._runtime.kernels.compiler import convention, kinds
 from torchgen_out._runtime.kernels.compiler.body import Body, Scope
 from torchgen_out._runtime.kernels.compiler.convention import SOME, WORD
 from torchgen_out._runtime.kernels.compiler.values import Array, Kind, Unsupported
-
-ALIGNMENT = 32
-"""Of memory that kernels allocate, in bytes."""
-DATA = 24
-"""Where the head of such memory says where its elements are, in bytes; see `support_text.py`."""
-COUNT = ir.IntType(32)
+from torchgen_out._runtime.kernels.machine import support_text
 
 
 def allocated(body: Body, shape: Sequence[Any], kind: Kind, zero: bool) -> Array:
-    """New memory, which is released when the function ends."""
+    """New memory, which is released when the function ends. Nothing else shows it, as LLVM is told:
+    a loop over it and another array need not look whether they overlap."""
     builder = body.builder
     size = body.index(kinds.item_size(kind))
     for each in shape:
         size = builder.mul(size, each)
-    allocate = runtime_function(body, "NRT_MemInfo_alloc_aligned", SOME, [WORD, COUNT])
-    memory = builder.call(allocate, [size, COUNT(ALIGNMENT)])
-    own(body, memory, "NRT_MemInfo_call_dtor")
-    is_none = builder.icmp_unsigned("==", memory, ir.Constant(SOME, None))
+    allocate = runtime_function(body, support_text.NEW, SOME, [WORD])
+    allocate.return_value.add_attribute("noalias")
+    data = builder.call(allocate, [size])
+    own(body, data, support_text.RELEASE)
+    is_none = builder.icmp_unsigned("==", data, ir.Constant(SOME, None))
     with builder.if_then(is_none, likely=False):
         release_all(body)
         convention.raise_error(builder, MemoryError, ("Allocation failed",))
-    place = builder.bitcast(builder.gep(memory, [body.index(DATA)]), SOME.as_pointer())
-    data = builder.load(place)
     if zero:
         clear = builder.module.declare_intrinsic("llvm.memset", [SOME, WORD])
         builder.call(clear, [data, ir.IntType(8)(0), size, ir.IntType(1)(0)])

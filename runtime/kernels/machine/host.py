@@ -114,7 +114,7 @@ def system_of(level: str) -> str:
     return f"{ABI} {sys.platform} {'x86_64' if level.startswith('x86') else level}"
 
 
-TEXTS = 3
+TEXTS = 4
 """Another number where `kernels/compiler/` makes other code of a text."""
 
 

@@ -1,11 +1,15 @@
 """What compiled kernels call of Numba's runtime, in LLVM's language: memory, and a few functions.
 
-Memory of a kernel's own arrays has a header of 48 bytes, as Numba's code expects it: a count of
-references, two words that stay zero, the address of the elements, and how many bytes they take. It
-is never handed to Python.
+Memory that Numba's code asks for has a header of 48 bytes, as it expects: a count of references,
+two words that stay zero, the address of the elements, and how many bytes they take. That of texts
+that are walked is the elements alone. Neither is ever handed to Python.
 """
 
+NEW, RELEASE = "kernel_memory", "kernel_memory_release"
+
 NAMES = (
+    NEW,
+    RELEASE,
     "NRT_MemInfo_alloc_aligned",
     "NRT_MemInfo_alloc",
     "NRT_MemInfo_call_dtor",
@@ -26,6 +30,42 @@ declare double @exp(double)
 declare double @log(double)
 declare double @cos(double)
 declare double @sin(double)
+
+; Memory from a multiple of 64 on, in the word before it where it was given; null if there is none.
+define noalias ptr @kernel_memory(i64 %size) {
+start:
+  %all = add i64 %size, 72
+  %wraps = icmp ult i64 %all, %size
+  br i1 %wraps, label %none, label %ask
+ask:
+  %made = call ptr @malloc(i64 %all)
+  %is_none = icmp eq ptr %made, null
+  br i1 %is_none, label %none, label %write
+write:
+  %base = ptrtoint ptr %made to i64
+  %behind = add i64 %base, 71
+  %first = and i64 %behind, -64
+  %step = sub i64 %first, %base
+  %data = getelementptr i8, ptr %made, i64 %step
+  %before = getelementptr i8, ptr %data, i64 -8
+  store ptr %made, ptr %before
+  ret ptr %data
+none:
+  ret ptr null
+}
+
+define void @kernel_memory_release(ptr %data) {
+start:
+  %is_none = icmp eq ptr %data, null
+  br i1 %is_none, label %done, label %give
+give:
+  %before = getelementptr i8, ptr %data, i64 -8
+  %made = load ptr, ptr %before
+  call void @free(ptr %made)
+  br label %done
+done:
+  ret void
+}
 
 define ptr @NRT_Allocate(i64 %size) {
   %made = call ptr @malloc(i64 %size)
