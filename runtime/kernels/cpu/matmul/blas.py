@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from torchgen_out._runtime.kernels import build, openblas
+from torchgen_out._runtime.kernels.cpu.matmul import integers
 
 Array = Any
 quiet = np.errstate(all="ignore")
@@ -168,7 +169,7 @@ def product(out: Array, a: Array, b: Array, alpha: Any = 1, beta: Any = 0) -> No
     """out = alpha * a @ b + beta * out, for matrices; out is contiguous."""
     kernel = compiled("product", PRODUCT, out.dtype)
     if kernel is None:
-        multiply_by_numpy(out, a, b, alpha, beta)
+        multiply_without_blas(out, a, b, alpha, beta)
     elif not kernel(out, a, b, alpha, beta):
         kernel(out, np.ascontiguousarray(a), np.ascontiguousarray(b), alpha, beta)
 
@@ -177,7 +178,7 @@ def batched(out: Array, a: Array, b: Array, alpha: Any = 1, beta: Any = 0) -> No
     """out[i] = alpha * a[i] @ b[i] + beta * out[i]; out is contiguous."""
     kernel = compiled("batched", BATCHED, out.dtype)
     if kernel is None:
-        multiply_by_numpy(out, a, b, alpha, beta)
+        multiply_without_blas(out, a, b, alpha, beta)
     elif not kernel(out, a, b, alpha, beta):
         kernel(out, np.ascontiguousarray(a), np.ascontiguousarray(b), alpha, beta)
 
@@ -186,15 +187,21 @@ def affine(out: Array, a: Array, b: Array, bias: Array) -> None:
     """out = a @ b + bias, the bias added to each row; out is contiguous."""
     kernel = compiled("affine", AFFINE, out.dtype)
     if kernel is None:
-        multiply_by_numpy(out, a, b, 1, 0)
+        multiply_without_blas(out, a, b, 1, 0)
         add_quietly(out, bias)
     elif not kernel(out, a, b, bias):
         kernel(out, np.ascontiguousarray(a), np.ascontiguousarray(b), bias)
 
 
+def multiply_without_blas(out: Array, a: Array, b: Array, alpha: Any, beta: Any) -> None:
+    """The same for any dtype."""
+    is_whole = integers.suits(out, a.shape[-1])
+    (integers.multiply if is_whole else multiply_by_numpy)(out, a, b, alpha, beta)
+
+
 @quiet
 def multiply_by_numpy(out: Array, a: Array, b: Array, alpha: Any, beta: Any) -> None:
-    """The same for any dtype, by NumPy. Integer products are exact but slow."""
+    """The same by NumPy."""
     before = out * out.dtype.type(beta) if beta != 0 else None
     if out.ndim == 2:
         np.dot(a, b, out)
