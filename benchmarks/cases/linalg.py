@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.case import Case, normal, statement
+from benchmarks.case import Case, integers, normal, statement
 
 
 def _mm(m: int, k: int, n: int) -> Case:
@@ -21,6 +21,16 @@ PRODUCTS = [
     statement("torch.mm(a.t(), b)", a=normal(512, 256), b=normal(512, 256), numpy="a.T @ b"),
     statement(
         "torch.mm(a, b)", a=normal(256, 256, dtype="float64"), b=SQUARE._replace(dtype="float64")
+    ),
+    *(
+        statement(
+            "torch.mm(a, b)",
+            a=integers(99, n, n),
+            b=integers(99, n, n),
+            note="int64",
+            numpy="a @ b",
+        )
+        for n in (64, 256)
     ),
     statement("torch.bmm(a, b)", a=normal(32, 64, 64), b=normal(32, 64, 64), numpy="a @ b"),
     statement("torch.bmm(a, b)", a=normal(512, 8, 8), b=normal(512, 8, 8), numpy="a @ b"),
