@@ -19,7 +19,7 @@ from torchgen_out._runtime.core.dtype import dtype
 from torchgen_out._runtime.core.generator import Generator, default_generator
 from torchgen_out._runtime.core.storage import Storage
 from torchgen_out._runtime.core.tensor import Tensor
-from torchgen_out._runtime.dispatch import backends, ops
+from torchgen_out._runtime.dispatch import backends
 from torchgen_out._runtime.dispatch.operator import Call, Dispatch, Pointwise, Reduction, View
 
 
@@ -89,10 +89,10 @@ class Backend(Protocol):
         """Write numbers at equal distances, those from place `middle` on counted from the end."""
         raise errors.makes_ranges_on_host(self.name)
 
-    def check_unit_interval(self, tensor: Tensor, operator: str, name: str) -> None:
-        """Raise, now or to whoever waits for the device, if an element is not between 0 and 1."""
-        if batched.any_true(ops._outside_unit(tensor)):
-            raise RuntimeError(f"all elements of {name} should be between 0 and 1")
+    def refuse_any(self, broken: Tensor, operator: str, error: Exception) -> None:
+        """Raise, now or to whoever waits for the device, if an element is true."""
+        if batched.any_true(broken):
+            raise error
 
     # -- streams -----------------------------------------------------------------------------------
 

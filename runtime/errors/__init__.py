@@ -116,6 +116,7 @@ from torchgen_out._runtime.errors.cuda import (
     unknown_compiler,
     wait_during_capture,
 )
+from torchgen_out._runtime.errors.draws import no_weight, no_weight_above_zero
 from torchgen_out._runtime.errors.dtype_names import (
     c_name,
     fixed_width_name,

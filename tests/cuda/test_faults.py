@@ -64,7 +64,7 @@ def test_a_loss_waits_for_no_look_at_its_probabilities(emulated, place):
     given[place] = (inside + 0.5).view(5, 1).expand(5, 2)[:, 0]
     F.binary_cross_entropy(*given)
     assert len(emulated.named("synchronize_stream")) == waits
-    with told("binary_cross_entropy", "is not between 0 and 1"):
+    with told("binary_cross_entropy", "all elements of (input|target) should be between 0 and 1"):
         torch.cuda.synchronize()
     assert loss.item() == pytest.approx(F.binary_cross_entropy(inside.cpu(), inside.cpu()).item())
 
@@ -75,7 +75,7 @@ def test_looking_at_probabilities_compiles(emulated, dtype):
     zeros = torch.zeros(3, device="cuda", dtype=dtype)
     F.binary_cross_entropy(zeros, zeros)
     names = {source.name: source for source in emulated.sources.values()}
-    check(names["look_at_probabilities"], is_double=False)
+    check(names["look_for_truth"], is_double=False)
 
 
 WRITES = {
@@ -138,7 +138,7 @@ def test_probabilities(p):
 @pytest.mark.parametrize("weights", [[1.0, -1.0], [1.0, float("inf")], [0.0, 0.0]], ids=str)
 def test_weights_of_draws(weights, replacement):
     drawn = torch.multinomial(torch.tensor(weights).cuda(), 1, replacement)
-    with told("multinomial", "weights of a draw"):
+    with told("multinomial", "probabilit"):
         drawn.cpu()
 
 

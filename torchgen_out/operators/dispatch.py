@@ -1683,7 +1683,10 @@ multinomial = Dispatch(
     promotion="none",
     out_rule="exact",
     dtypes=dtype_sets.FLOATING,
-    kernel_names="random.choosing.multinomial",
+    kernel_names={
+        "CPU": "random.choosing.multinomial",
+        "CompositeExplicitAutograd": "random.multinomial",
+    },
     meta=random_shapes.multinomial,
 )
 

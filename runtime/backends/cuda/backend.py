@@ -28,16 +28,17 @@ from torchgen_out._runtime.backends.cuda import (
 from torchgen_out._runtime.backends.cuda.buffer import CUDABuffer
 from torchgen_out._runtime.backends.cuda.streams import Stream
 from torchgen_out._runtime.backends.protocol import Backend
+from torchgen_out._runtime.core import batched
 from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core.generator import Generator
 from torchgen_out._runtime.core.storage import Storage
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch.operator import Call, Dispatch, Pointwise, Reduction
+from torchgen_out._runtime.kernels.cuda import refusals
 from torchgen_out._runtime.kernels.cuda.copy import ranges
 from torchgen_out._runtime.kernels.cuda.copy.copy import Copy, CopyInto, Fill
 from torchgen_out._runtime.kernels.cuda.direct import Direct, arranged
-from torchgen_out._runtime.kernels.cuda.loss import probabilities
 
 
 class CUDABackend(Backend):
@@ -88,10 +89,11 @@ class CUDABackend(Backend):
         queue = dispatch.DeviceQueue(copying.index_of(made), "arange")
         ranges.spaced(queue, dispatch.array_of(made), start, end, step, middle)
 
-    def check_unit_interval(self, tensor: Tensor, operator: str, name: str) -> None:
-        """Have whoever waits next be told if an element is not between 0 and 1."""
-        queue = dispatch.DeviceQueue(copying.index_of(tensor), operator)
-        probabilities.note_outside_unit(queue, dispatch.array_of(tensor))
+    def refuse_any(self, broken: Tensor, operator: str, error: Exception) -> None:
+        """Have whoever waits next be told if an element is true."""
+        whole = batched.whole(broken).contiguous()
+        queue = dispatch.DeviceQueue(copying.index_of(whole), operator)
+        refusals.note_any(queue, dispatch.array_of(whole), str(error))
 
     def grow(self, storage: Storage, count: int, dtype: dtypes.dtype) -> None:
         """Have memory for at least so many elements, which keeps what it holds."""

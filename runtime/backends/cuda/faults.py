@@ -16,31 +16,28 @@ from torchgen_out._runtime import errors
 from torchgen_out._runtime.backends.cuda import driver
 from torchgen_out._runtime.kernels.cuda.faults import (
     INDEX,
-    PLACE,
+    OUTSIDE,
     PROBABILITY,
     RATE,
     RECORDS,
+    SAID,
     TARGET,
-    WEIGHTS,
     WORDS,
-    asked_of_place,
+    sentence_of,
 )
 
 WORD = np.dtype(np.int64)
 _NOTHING = bytes(RECORDS * WORD.itemsize)
 _SENTENCES = {
-    INDEX: "index {seen} is out of bounds for a dimension with size {size}",
+    INDEX: OUTSIDE,
     TARGET: "target {seen} is out of bounds: there are {size} classes",
     PROBABILITY: "a probability is not between 0 and 1",
     RATE: "a rate of events is negative",
-    WEIGHTS: "the weights of a draw are negative, infinite, NaN, or too few of them above zero",
 }
 
 
 def _sentence(kind: int) -> str:
-    if kind < PLACE:
-        return _SENTENCES[kind]
-    return f"{_SENTENCES[INDEX]} ({asked_of_place(kind)})"
+    return _SENTENCES[kind] if kind < SAID else sentence_of(kind)
 
 
 class Faults:

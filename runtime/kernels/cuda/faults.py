@@ -1,4 +1,4 @@
-"""What a kernel saw and cannot compute with: indices outside, targets that are no class, weights.
+"""What a kernel saw and cannot compute with: indices outside, targets that are no class, rates.
 
 A kernel stops for none of them: what is outside reads as zero and is not written. It notes the
 first one in a record of the host's memory, where whoever waits next finds it and raises.
@@ -12,24 +12,28 @@ RECORDS = 256
 """How many operators of a device have a record. A word of all comes before the next word of all."""
 WORDS = 4
 """Of a record: what kind of fault, what was seen, how many there are; how many threads came."""
-INDEX, TARGET, PROBABILITY, WEIGHTS, RATE, PLACE = 1, 2, 3, 4, 5, 6
-"""Kinds of faults; 0 is none. From PLACE on, each kind is what an index program asks of a place."""
+INDEX, TARGET, PROBABILITY, RATE, SAID = 1, 2, 3, 4, 5
+"""Kinds of faults; 0 is none. From SAID on, each kind has a sentence that came with its kernel."""
 
-_asked: list[str] = []
+OUTSIDE = "index {seen} is out of bounds for a dimension with size {size}"
+OUTSIDE_ASKED = OUTSIDE + " ({asked})"
+"""Of an index program: what it asked of the place."""
+
+_sentences: list[str] = []
 _numbers: dict[tuple[str, ...], int] = {}
 
 
-def first_number(asked: tuple[str, ...]) -> int:
+def first_number(asked: tuple[str, ...], sentence: str = OUTSIDE_ASKED) -> int:
     """The kind of fault that the first of these is, which the others follow."""
     if asked not in _numbers:
-        _numbers[asked] = PLACE + len(_asked)
-        _asked.extend(asked)
+        _numbers[asked] = SAID + len(_sentences)
+        _sentences.extend([sentence.replace("{asked}", each) for each in asked])
     return _numbers[asked]
 
 
-def asked_of_place(kind: int) -> str:
-    """What was asked of a place."""
-    return _asked[kind - PLACE]
+def sentence_of(kind: int) -> str:
+    """What is told of a fault whose sentence came with its kernel."""
+    return _sentences[kind - SAID]
 
 
 @device_function

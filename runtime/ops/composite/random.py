@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from math import isfinite
+from math import inf, isfinite
 from typing import Any
 
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.backends import protocol as backends
 from torchgen_out._runtime.core.dtype import bool as boolean
-from torchgen_out._runtime.core.dtype import int64
+from torchgen_out._runtime.core.dtype import float64, int64
 from torchgen_out._runtime.dispatch import ops
 
 
@@ -141,3 +142,38 @@ def rrelu_(
 ) -> Any:
     """The same in place."""
     return self.copy_(rrelu(self, lower, upper, training, generator))
+
+
+# -- choosing -----------------------------------------------------------------------------------
+
+
+def multinomial(
+    out: Any, self: Any, num_samples: int, replacement: bool, generator: Any = None
+) -> None:
+    """Write indices drawn with the weights of each row. Nothing waits for a look at the weights."""
+    if not self.numel():
+        return
+    weights = self.to(float64)
+    told = backends.of(self)
+    broken = ((weights >= 0) & (weights < inf)).logical_not()
+    told.refuse_any(broken, "multinomial", errors.no_weight())
+    told.refuse_any(weights.amax(-1) == 0, "multinomial", errors.no_weight_above_zero())
+    if replacement:
+        out.copy_(_fallen_among(weights, out, generator))
+        return
+    clocks = ops.empty_like(weights).exponential_(generator=generator)
+    clocks = ops.where(weights > 0, clocks / weights, inf)
+    if num_samples == 1:
+        out.copy_(clocks.argmin(-1, True))
+    else:
+        out.copy_(ops.sort(clocks, -1)[1].narrow(-1, 0, num_samples))
+
+
+def _fallen_among(weights: Any, out: Any, generator: Any) -> Any:
+    """Where numbers drawn from [0, 1) fall among the sums of each row's weights, before trailing
+    weights of zero."""
+    sums = weights.cumsum(-1)
+    total = sums.narrow(-1, sums.shape[-1] - 1, 1)
+    drawn = ops.empty_like(out, dtype=float64).uniform_(generator=generator)
+    found = ops.searchsorted(sums, drawn * total, right=True)
+    return ops.minimum(found, ops.searchsorted(sums, total))

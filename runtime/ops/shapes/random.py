@@ -118,7 +118,7 @@ def multinomial(
             "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
         )
     if not self.shape[-1]:
-        raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
+        raise errors.no_weight_above_zero()
     return (*self.shape[:-1], num_samples), dtypes.int64
 
 

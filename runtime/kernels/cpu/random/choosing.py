@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from torchgen_out._runtime import errors
 from torchgen_out._runtime.kernels.build import kernel
 from torchgen_out._runtime.kernels.cpu.loop_plans import NOTHING
 from torchgen_out._runtime.kernels.cpu.planned import planned
@@ -67,9 +68,9 @@ def multinomial(
     def run(out: Array, weights: Array, at: int, params: Any, generator: Any) -> None:
         fault = check(weights, at, rows, length)
         if fault == NO_WEIGHT:
-            raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+            raise errors.no_weight()
         if fault == ALL_ZERO:
-            raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
+            raise errors.no_weight_above_zero()
         draw(out, weights, at, generator)
 
     return LaunchPlan(run, None)

@@ -214,7 +214,9 @@ def binary_cross_entropy(
             f"but expected {errors.scalar_type_name(input.dtype)}"
         )
     for name, tensor in (("input", input), ("target", target)):
-        backends.of(tensor).check_unit_interval(tensor, "binary_cross_entropy", name)
+        error = RuntimeError(f"all elements of {name} should be between 0 and 1")
+        outside = ops._outside_unit(tensor)
+        backends.of(tensor).refuse_any(outside, "binary_cross_entropy", error)
     loss = ops._binary_cross_entropy(input, target)
     return reduced(loss if weight is None else loss * weight.expand(input.shape), reduction)
 
