@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import torchgen_out as torch
@@ -149,3 +150,63 @@ def test_ends_that_are_looked_for(monkeypatch, least):
         torch.histc(x.cuda(), 7)
     with pytest.raises(RuntimeError, match="non-negative"):
         torch.bincount(torch.tensor([3, -(2**63), 1], device="cuda"))
+
+
+MEMBERS = {
+    "one dtype": ([[1, 2, 9], [3, 4, -7]], [9, 2, 2, -7]),
+    "nan": ([1.0, NAN, 3.0], [NAN, 3.0]),
+    "more nan": ([1.0, NAN, 3.0, 5.0], [NAN, 3.0, NAN, NAN, 1.0, NAN]),
+    "two dtypes": ([[1, 2, 3]], [2.5, 3.0]),
+    "no tests": ([1.0, 2.0], []),
+    "a number": ([0.1, 2.0, NAN], 0.1),
+    "of a number": (2.5, [0.1, 2.5]),
+    "no elements": ([], [1.0]),
+}
+
+
+@pytest.mark.parametrize("invert", [False, True])
+@pytest.mark.parametrize("name", MEMBERS)
+def test_members(name, invert):
+    drawn = []
+    for device in ("cpu", "cuda"):
+        given = [
+            torch.tensor(each, device=device) if isinstance(each, list) else each
+            for each in MEMBERS[name]
+        ]
+        drawn.append(torch.isin(*given, invert=invert))
+    expected, got = drawn
+    assert got.dtype is dtypes.bool and torch.equal(got.cpu(), expected)
+
+
+@pytest.mark.parametrize("dtype", [dtypes.float32, dtypes.float16, dtypes.float64], ids=str)
+@pytest.mark.parametrize("right", [False, True])
+def test_searches_among_nan(dtype, right):
+    """It is behind all numbers, as in NumPy."""
+    for count in range(5):
+        sequence = np.array([1.0, 3.0, 3.0, 8.0] + [NAN] * count)
+        wanted = np.array([0.0, 1.0, 3.0, 4.0, 8.0, 9.0, np.inf] + [NAN] * right)
+        expected = np.searchsorted(sequence, wanted, "right" if right else "left").tolist()
+        given = [torch.tensor(each, dtype=dtype, device="cuda") for each in (sequence, wanted)]
+        assert torch.searchsorted(*given, right=right).tolist() == expected
+
+
+@pytest.mark.parametrize("dtype", [dtypes.float32, dtypes.float16, dtypes.int64], ids=str)
+@pytest.mark.parametrize("right, out_int32", [(False, True), (True, False)])
+def test_searches(dtype, right, out_int32):
+    rows = torch.tensor([[5, 1, 3, 3], [9, 7, 2, 8]], dtype=dtype)
+    wanted = torch.tensor([[3, 0, 6], [9, 8, 10]], dtype=dtype)
+    order = rows.argsort(-1)
+    options = {"right": right, "out_int32": out_int32}
+    compare(lambda x: torch.searchsorted(x, wanted.to(x.device), **options), rows.sort(-1)[0])
+    compare(
+        lambda x: torch.searchsorted(x, wanted.to(x.device), sorter=order.to(x.device), **options),
+        rows,
+    )
+    compare(lambda x: torch.bucketize(x, torch.tensor([1.5, 3.0, 8.0]).to(x.device)), wanted)
+
+
+def test_a_sorter_outside_is_told():
+    x, order = torch.tensor([5.0, 1.0]).cuda(), torch.tensor([1, 7]).cuda()
+    torch.searchsorted(x, torch.tensor([9.0]).cuda(), sorter=order)
+    with pytest.raises(torch.AcceleratorError, match="searchsorted: index 7 is out of bounds"):
+        torch.cuda.synchronize()

@@ -1317,7 +1317,7 @@ isin_Tensor_Tensor = Dispatch(
     promotion="none",
     out_rule="exact",
     dtypes=dtype_sets.REAL_NUMERIC,
-    kernel_names="sort.searchsorted.isin",
+    kernel_names={"CPU": "sort.searchsorted.isin", "CompositeExplicitAutograd": "sort.isin"},
     meta=sort_shapes.isin,
     vmap="batched.shaping.isin",
 )

@@ -8,6 +8,7 @@ from typing import Any
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core.finfo import iinfo
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
 
 
@@ -188,3 +189,35 @@ def mode(values: Any, indices: Any, self: Any, dim: int = -1, keepdim: bool = Fa
     best = (places - begins).argmax(dim, keepdim=True)
     values.copy_(ordered.gather(dim, best).reshape(values.shape))
     indices.copy_(order.gather(dim, best).reshape(indices.shape))
+
+
+# -- membership ---------------------------------------------------------------------------------
+
+
+def isin(
+    out: Any, elements: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False
+) -> None:
+    """Write whether each element is among the test elements, or is not: by search in sorted ones.
+
+    A number is compared as `eq` does. NaN is no member, not even of itself.
+    """
+    compare = ops.ne if invert else ops.eq
+    if not isinstance(test_elements, Tensor):
+        out.copy_(compare(elements, test_elements))
+    elif not isinstance(elements, Tensor):
+        out.copy_((test_elements == elements).any() != invert)
+    elif not test_elements.numel():
+        out.fill_(invert)
+    else:
+        elements, tests = _in_common(elements, test_elements)
+        ordered = ops.sort(tests.reshape((-1,)), 0)[0]
+        places = ops.searchsorted(ordered, elements).clamp(max=ordered.shape[0] - 1)
+        out.copy_(compare(ops.take(ordered, places), elements))
+
+
+def _in_common(*tensors: Any) -> list[Any]:
+    """Tensors in their dtype if it is one; else in float64, or int64 where there are no floats."""
+    if len({each.dtype for each in tensors}) == 1:
+        return list(tensors)
+    is_float = any(each.dtype.is_floating_point for each in tensors)
+    return [each.to(dtypes.float64 if is_float else dtypes.int64) for each in tensors]
