@@ -16,11 +16,12 @@ from torchgen_out._runtime import config
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.dispatch.operator import Pointwise, operators
 from torchgen_out._runtime.kernels.common.draw import program_of
+from torchgen_out._runtime.kernels.common.draw_form import DrawForm
 from torchgen_out._runtime.kernels.common.pointwise import PointwiseSpec
 from torchgen_out._runtime.kernels.cuda.compiling import compiler
 from torchgen_out._runtime.kernels.cuda.compiling.compiler import Source
 from torchgen_out._runtime.kernels.cuda.loops import pointwise
-from torchgen_out._runtime.kernels.cuda.random.draw_text import DrawForm, draw_kernel
+from torchgen_out._runtime.kernels.cuda.random.draw_text import draw_kernel
 
 pytestmark = needs_extra
 
@@ -115,13 +116,13 @@ def test_any_number_of_dims_and_elements(ndim):
 
 def _dropout() -> DrawForm:
     own, result = (dtypes.float32,), (dtypes.float32, dtypes.bool)
-    return DrawForm(program_of("_dropout"), dtypes.float32, result, own, 1, False, False, False)
+    return DrawForm(program_of("_dropout"), dtypes.float32, result, own, 1, False)
 
 
 @pytest.mark.parametrize(
     ("make", "reads"),
     [(lambda: pointwise.strided_kernel(_spec("add.Tensor", "float32", "float32"), 2, False), 4),
-     (lambda: draw_kernel(_dropout()), 4)],
+     (lambda: draw_kernel(_dropout(), False, False), 4)],
     ids=["strided", "dropout"],
 )  # fmt: skip
 def test_all_elements_are_read_before_one_is_written(make, reads):

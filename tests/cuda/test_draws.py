@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import torchgen_out as torch
+from tests.cuda.compiling import check, needs_extra
 from torchgen_out._runtime.core import dtype as dtypes
 
 pytestmark = pytest.mark.usefixtures("emulated")
@@ -54,3 +55,29 @@ def test_counts(dtype):
     counts, chances = (torch.tensor(each, dtype=dtype).repeat(9) for each in (COUNTS, CHANCES))
     compare(torch.binomial, counts, chances)
     compare(torch.binomial, counts.reshape(9, 8).mT[:, :1], chances[:8])
+
+
+@needs_extra
+@pytest.mark.parametrize("dtype", [dtypes.float32, dtypes.float64], ids=str)
+def test_draws_compile(emulated, dtype):
+    """A kernel for each word of the stream, and for each operator with a loop of its own."""
+    x = torch.ones(5, dtype=dtype, device="cuda")
+    for made in (
+        x.uniform_(),
+        x.normal_(),
+        x.exponential_(),
+        x.fill_(0.5).bernoulli(),
+        x.random_(9),
+    ):
+        assert made.shape == x.shape
+    for source in emulated.sources.values():
+        check(source, dtype is dtypes.float64 or "chance_of_element" in source.text)
+
+
+@needs_extra
+def test_counts_compile(emulated):
+    x = torch.full((5,), 0.5, device="cuda", dtype=torch.float64)
+    torch.poisson(x), torch.binomial(x, x)
+    named = {source.name: source for source in emulated.sources.values()}
+    for name in ("poisson_counts", "binomial_counts"):
+        check(named[name], True)

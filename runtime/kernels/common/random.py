@@ -1,4 +1,4 @@
-"""Draws of counts: when they change their method, and what they make of uniform numbers.
+"""Draws of counts, the same on every backend: what they make of uniform numbers.
 
 Few expected events are counted up until the distribution reaches a uniform number. Many take
 transformed rejection: a try makes a count of two uniform numbers and keeps it in most cases, so
@@ -21,6 +21,23 @@ TRIES = 64
 
 FEW = 10.0
 """Expected events up to which they are counted up."""
+
+
+def pair_of_words(w0, w1, w2, w3):
+    """Two numbers in (0, 1), of 53 random bits each."""
+    u = np.float64(w0 >> np.uint32(5)) * 67108864.0 + np.float64(w1 >> np.uint32(6))
+    v = np.float64(w2 >> np.uint32(5)) * 67108864.0 + np.float64(w3 >> np.uint32(6))
+    return (u + 0.5) * 2.0**-53, (v + 0.5) * 2.0**-53
+
+
+def poisson_count(words, block, seed, rate):
+    """How many events there are; a rate that is not above zero is its own count."""
+    if not rate > 0.0:
+        return rate
+    if rate < FEW:
+        u, _ = uniform_pair(words, block, seed)
+        return few_events(u, rate)
+    return many_events(words, block, seed, rate)
 
 
 def few_events(u, rate):
@@ -54,6 +71,21 @@ def many_events(words, block, seed, rate):
         if height <= count * math.log(rate) - rate - math.lgamma(count + 1.0):
             return count
     return max(count, 0.0)
+
+
+def binomial_count(words, block, seed, n, p):
+    """How many of n trials succeed. Failures are drawn if they are fewer."""
+    rarer = min(p, 1.0 - p)
+    if n != n or p != p:
+        drawn = n + p
+    elif n <= 0.0 or rarer <= 0.0:
+        drawn = 0.0
+    elif n * rarer < FEW:
+        u, _ = uniform_pair(words, block, seed)
+        drawn = few_successes(u, n, rarer)
+    else:
+        drawn = many_successes(words, block, seed, n, rarer)
+    return max(n, 0.0) - drawn if p > 0.5 else drawn
 
 
 def few_successes(u, n, p):

@@ -9,28 +9,15 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import NamedTuple
-
-import numpy as np
+from types import FunctionType
 
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.kernels import build
-from torchgen_out._runtime.kernels.common.draw import DrawProgram
+from torchgen_out._runtime.kernels.common import distributions as common
+from torchgen_out._runtime.kernels.common.draw_form import DrawForm, ended
 from torchgen_out._runtime.kernels.cpu.loops import runs
 from torchgen_out._runtime.kernels.cpu.random import distributions, philox
 from torchgen_out._runtime.kernels.vecmath import complex_source, compose
-
-
-class DrawForm(NamedTuple):
-    """What a loop is compiled for."""
-
-    program: DrawProgram
-    compute: dtypes.dtype
-    results: tuple[dtypes.dtype, ...]
-    operands: tuple[dtypes.dtype, ...]
-    words_each: int
-    has_parts: bool
-    """Whether the numbers are the parts of complex ones."""
 
 
 @cache
@@ -39,7 +26,7 @@ def draw_text(form: DrawForm) -> str:
     *numbers): an offset is where an operand begins in its memory."""
     program = form.program
     source = complex_source.adapt(build.plain_source(program.formula), form.compute.name)
-    made = build.plain_source(_maker(form))
+    made = "\n\n".join(map(build.plain_source, _makers(form)))
     library = compose.compose(source + made, form.compute.name)
     functions = [library, build.plain_source(philox.fill_words.function), made, source]
     text = re.sub(r"^def ", "@inner\ndef ", "\n\n".join(functions), flags=re.MULTILINE)
@@ -50,21 +37,19 @@ def draw_text(form: DrawForm) -> str:
     return "\n\n".join([head, text, "\n".join(_kernel(form)) + "\n"])
 
 
-def _maker(form: DrawForm) -> object:
-    """The function that makes a number of words."""
-    word = form.program.word
-    if form.program.probability is not None:
-        return distributions.chance_of_element
-    stem = "normal_pairs" if word == "normal" else word
-    return getattr(distributions, f"{stem}_{'single' if form.words_each == 1 else 'double'}")
+def _makers(form: DrawForm) -> list[FunctionType]:
+    """The functions that make numbers of words."""
+    if form.program.word != "normal":
+        return [getattr(common, form.maker)]
+    parts = [getattr(common, f"{stem}_{form.width}") for stem in ("uniform", "positive")]
+    return [*parts, getattr(distributions, form.maker)]
 
 
 def _kernel(form: DrawForm) -> list[str]:
-    results, operands = _names(form)
+    results, operands = form.names
     count = 4 // form.words_each
-    numbers = [f"number{i}" for i in range(len(_numbers(form)))]
     offsets = [f"at{i}" for i in range(len(operands))]
-    parameters = [*results, *operands, *offsets, "start", "seed", "parameter", *numbers]
+    parameters = [*results, *operands, *offsets, "start", "seed", "parameter", *form.numbers]
     return [
         "@entry",
         f"def kernel(first_block, last_block, {', '.join(parameters)}):",
@@ -81,74 +66,41 @@ def _kernel(form: DrawForm) -> list[str]:
             if form.program.word == "normal"
             else []
         ),
-        *(f"    {name} = T({name})" for name in numbers),
+        *(f"    {name} = T({name})" for name in form.numbers),
         "    for base in range(first_block, last_block, CHUNK):",
         "        count = lesser(CHUNK, last_block - base)",
         "        fill_words(words, count, start + np.uint64(base), seed)",
         f"        for w in range({count}):",
-        *runs.indent(_run(form, results, operands, numbers), 3),
+        *runs.indent(_run(form), 3),
     ]
 
 
-def _run(form: DrawForm, results: list[str], operands: list[str], numbers: list[str]) -> list[str]:
+def _run(form: DrawForm) -> list[str]:
     """One run of numbers of a chunk."""
-    maker = getattr(_maker(form), "__name__", "")
     lines = []
     if form.program.word == "normal":
-        pairs = f"{maker}(words, w, count, parameter, radius, turn)"
+        pairs = f"{form.maker}(words, w, count, parameter, radius, turn)"
         lines += ["if w % 2 == 0:", f"    {pairs}"]
-    arguments = [_number(form, maker), *_elements(form), *numbers]
-    if form.program.asks_part:
-        arguments.append("(first + i) % 2 == 0" if form.has_parts else "True")
-    call = f"{form.program.formula.__name__}({', '.join(arguments)})"
-    values = [f"value{i}" for i in range(len(results))]
-    element = [f"{', '.join(values)} = {call}"]
-    for name, value, dtype in zip(results, values, form.results, strict=True):
-        element += [f"{name}[first + i] = {_stored(value, dtype, form.compute)}"]
-    lines += ["first = w * blocks + base", *runs.plain("lesser(count, n - first)", element)]
-    return lines
+    elements = []
+    for name in form.program.inputs:
+        array, dtype = form.operand(name)
+        elements.append(runs.load(f"{array}[first + i]", dtype, form.compute))
+    values, statement = form.values(_number(form), elements, "(first + i)")
+    element = [statement]
+    for name, value, dtype in zip(form.names[0], values, form.results, strict=True):
+        stored = ended(value, dtype) if form.ends(dtype) else runs.store(value, dtype)
+        element += [f"{name}[first + i] = {stored}"]
+    return [
+        *lines,
+        "first = w * blocks + base",
+        *runs.plain("lesser(count, n - first)", element),
+    ]
 
 
-def _number(form: DrawForm, maker: str) -> str:
-    """The number that the formula reads."""
+def _number(form: DrawForm) -> str:
+    """The number that the formula reads: of run w word w, or words 2 * w and 2 * w + 1."""
     if form.program.word == "normal":
         return "radius[i] * turn[w % 2, i]"
-    if form.program.probability is not None:
-        at = form.program.operands.index(form.program.probability)
-        return f"{maker}(words, w, i, operand{at}[first + i])"
-    has_parameter = form.program.word in ("below", "chance")
-    return f"{maker}(words, w, i{', parameter' if has_parameter else ''})"
-
-
-def _elements(form: DrawForm) -> list[str]:
-    """The elements that the formula reads."""
-    names, found = form.program.operands, []
-    for name in form.program.inputs:
-        if name in names:
-            at = names.index(name)
-            place, dtype = f"operand{at}[first + i]", form.operands[at]
-        else:
-            place, dtype = "out0[first + i]", form.results[0]
-        found.append(runs.load(place, dtype, form.compute))
-    return found
-
-
-def _stored(value: str, dtype: dtypes.dtype, compute: dtypes.dtype) -> str:
-    """A number as an element; integers end where their dtype does."""
-    if compute.kind != "f" or dtype.kind != "i":
-        return runs.store(value, dtype)
-    limits = np.iinfo(dtype.numpy)
-    low, high = (f"np.{dtype.name}({limit})" for limit in (limits.min, limits.max))
-    inside = f"{low} if {value} <= T({float(limits.min)}) else np.{dtype.name}({value})"
-    return f"{high} if {value} >= T({float(limits.max)}) else {inside}"
-
-
-def _names(form: DrawForm) -> tuple[list[str], list[str]]:
-    results = [f"out{i}" for i in range(len(form.results))]
-    return results, [f"operand{i}" for i in range(len(form.operands))]
-
-
-def _numbers(form: DrawForm) -> list[str]:
-    """The formula's parameters that are numbers of the call."""
-    count = form.program.formula.__code__.co_argcount
-    return [""] * (count - 1 - len(form.program.inputs) - form.program.asks_part)
+    single, double = ["words[w, i]"], ["words[2 * w, i]", "words[2 * w + 1, i]"]
+    array, _ = form.operand(form.program.probability or "")
+    return form.made(single if form.words_each == 1 else double, f"{array}[first + i]")

@@ -18,10 +18,11 @@ from torchgen_out._runtime.kernels.common.draw import (
     threshold,
     words_each,
 )
+from torchgen_out._runtime.kernels.common.draw_form import DrawForm
 from torchgen_out._runtime.kernels.common.pointwise import SCALAR_TYPES
 from torchgen_out._runtime.kernels.cpu.loop_plans import NOTHING
 from torchgen_out._runtime.kernels.cpu.planned import PlannedKernel, gatherer, on_copies, planned
-from torchgen_out._runtime.kernels.cpu.random.draw_text import DrawForm, draw_text
+from torchgen_out._runtime.kernels.cpu.random.draw_text import draw_text
 from torchgen_out._runtime.kernels.cpu.random.philox import blocks_of
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 

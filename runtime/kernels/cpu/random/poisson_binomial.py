@@ -10,7 +10,7 @@ import numpy as np
 from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.build import Kernel, kernel
 from torchgen_out._runtime.kernels.common import random
-from torchgen_out._runtime.kernels.common.random import FEW, TRIES
+from torchgen_out._runtime.kernels.common.random import TRIES
 from torchgen_out._runtime.kernels.cpu.loop_plans import NOTHING
 from torchgen_out._runtime.kernels.cpu.planned import on_copies, planned
 from torchgen_out._runtime.kernels.cpu.random.philox import fill_words
@@ -55,22 +55,31 @@ def _plan_counts(loop: Kernel, result: TensorSpec, operands: Sequence[TensorSpec
     return LaunchPlan(run, None)
 
 
+pair_of_words = kernel(random.pair_of_words)
+
+
 @kernel
 def uniform_pair(words, block, seed):
-    """Two numbers in (0, 1), of 53 random bits each."""
+    """Two uniform numbers of a block of the stream."""
     fill_words(words, 1, block, seed)
-    u = np.float64(words[0, 0] >> np.uint32(5)) * 67108864.0 + np.float64(
-        words[1, 0] >> np.uint32(6)
-    )
-    v = np.float64(words[2, 0] >> np.uint32(5)) * 67108864.0 + np.float64(
-        words[3, 0] >> np.uint32(6)
-    )
-    return (u + 0.5) * 2.0**-53, (v + 0.5) * 2.0**-53
+    return pair_of_words(words[0, 0], words[1, 0], words[2, 0], words[3, 0])
 
 
 few_events, few_successes = kernel(random.few_events), kernel(random.few_successes)
 many_events = kernel(random.many_events, uniform_pair=uniform_pair)
 many_successes = kernel(random.many_successes, uniform_pair=uniform_pair)
+poisson_count = kernel(
+    random.poisson_count,
+    uniform_pair=uniform_pair,
+    few_events=few_events,
+    many_events=many_events,
+)
+binomial_count = kernel(
+    random.binomial_count,
+    uniform_pair=uniform_pair,
+    few_successes=few_successes,
+    many_successes=many_successes,
+)
 
 
 @kernel
@@ -81,31 +90,15 @@ def poisson_counts(first, last, out, rates, at, start, seed):
         rate = np.float64(rates[at + i])
         if not rate >= 0.0:
             return False
-        block = start + np.uint64(i) * np.uint64(TRIES)
-        if not rate > 0.0:
-            out[i] = rate
-        elif rate < FEW:
-            out[i] = few_events(uniform_pair(words, block, seed)[0], rate)
-        else:
-            out[i] = many_events(words, block, seed, rate)
+        out[i] = poisson_count(words, start + np.uint64(i) * np.uint64(TRIES), seed, rate)
     return True
 
 
 @kernel
 def binomial_counts(first, last, out, counts, probs, at_counts, at_probs, start, seed):
-    """Number i takes the blocks from start + i * TRIES on. Failures are drawn if they are fewer."""
+    """Number i takes the blocks from start + i * TRIES on."""
     words = np.empty((4, 1), np.uint32)
     for i in range(first, last):
         n, p = np.float64(counts[at_counts + i]), np.float64(probs[at_probs + i])
-        block = start + np.uint64(i) * np.uint64(TRIES)
-        rarer = min(p, 1.0 - p)
-        if n != n or p != p:
-            drawn = n + p
-        elif n <= 0.0 or rarer <= 0.0:
-            drawn = 0.0
-        elif n * rarer < FEW:
-            drawn = few_successes(uniform_pair(words, block, seed)[0], n, rarer)
-        else:
-            drawn = many_successes(words, block, seed, n, rarer)
-        out[i] = max(n, 0.0) - drawn if p > 0.5 else drawn
+        out[i] = binomial_count(words, start + np.uint64(i) * np.uint64(TRIES), seed, n, p)
     return True

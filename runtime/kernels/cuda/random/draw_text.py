@@ -7,15 +7,14 @@ What a formula reads is read of a whole block before anything is written, while 
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
-
-import numpy as np
 
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.kernels import build, narrow
-from torchgen_out._runtime.kernels.common.draw import DrawProgram
+from torchgen_out._runtime.kernels.common import distributions as common
+from torchgen_out._runtime.kernels.common.draw_form import DrawForm, ended
 from torchgen_out._runtime.kernels.cuda.compiling import typed
 from torchgen_out._runtime.kernels.cuda.compiling.compiler import Source
+from torchgen_out._runtime.kernels.cuda.compiling.typed import DeviceFunction
 from torchgen_out._runtime.kernels.cuda.faults import PROBABILITY, note
 from torchgen_out._runtime.kernels.cuda.loops import pointwise
 from torchgen_out._runtime.kernels.cuda.random import distributions
@@ -25,42 +24,20 @@ from torchgen_out._runtime.kernels.vecmath import complex_source
 WORDS = ("w0", "w1", "w2", "w3")
 
 
-class DrawForm(NamedTuple):
-    """What a kernel is compiled for."""
-
-    program: DrawProgram
-    compute: dtypes.dtype
-    results: tuple[dtypes.dtype, ...]
-    operands: tuple[dtypes.dtype, ...]
-    words_each: int
-    has_parts: bool
-    """Whether the numbers are the parts of complex ones."""
-    wide: bool
-    is_captured: bool
-
-    @property
-    def numbers(self) -> list[str]:
-        """The formula's parameters that are numbers of the call."""
-        count = self.program.formula.__code__.co_argcount - 1
-        count -= len(self.program.inputs) + self.program.asks_part
-        return [f"number{i}" for i in range(count)]
-
-
 @cache
-def draw_kernel(form: DrawForm) -> Source:
+def draw_kernel(form: DrawForm, wide: bool, is_captured: bool) -> Source:
     """kernel(*results, *operands, faults, origin, n, blocks, start, seed, parameter, *numbers)."""
     program = form.program
     name = program.formula.__name__
     source = complex_source.adapt(build.plain_source(program.formula), form.compute.name)
     body = "\n\n".join([pointwise.inlined(source), "\n".join(_kernel(form)) + "\n"])
-    maker = _maker(form)
     text = typed.text_of(
-        *(name, form.compute, body, form.wide),
-        **{maker: getattr(distributions, maker), "words_of_draw": words_of_draw},
-        CAPTURED=form.is_captured,
+        *(name, form.compute, body, wide),
+        **{form.maker: _maker(form), "words_of_draw": words_of_draw},
+        CAPTURED=is_captured,
         **({"note": note, "PROBABILITY": PROBABILITY} if program.probability else {}),
     )
-    index, real = pointwise.INDEX_TYPES[form.wide], form.compute.to_real().name
+    index, real = pointwise.INDEX_TYPES[wide], form.compute.to_real().name
     is_whole = program.word in ("below", "chance")
     types = (
         *(f"{pointwise.storage_type(each)}*" for each in (*form.results, *form.operands)),
@@ -70,22 +47,22 @@ def draw_kernel(form: DrawForm) -> Source:
     return Source(name, text, types, typed.THREADS)
 
 
-def _maker(form: DrawForm) -> str:
-    """The name of the function that makes a number of words."""
-    if form.program.probability is not None:
-        return "chance_of_element"
-    stem = "normal_pair" if form.program.word == "normal" else form.program.word
-    return f"{stem}_{'single' if form.words_each == 1 else 'double'}"
+def _maker(form: DrawForm) -> DeviceFunction:
+    """The function that makes a number of words, or a pair of normal ones."""
+    if form.program.word == "normal":
+        made: DeviceFunction = getattr(distributions, form.maker)
+        return made
+    return typed.device_function(getattr(common, form.maker))
 
 
 def _kernel(form: DrawForm) -> list[str]:
-    results = [f"out{i}" for i in range(len(form.results))]
-    operands = [f"operand{i}" for i in range(len(form.operands))]
+    results, operands = form.names
     fixed = ["faults", "origin", "n", "blocks", "start", "seed", "parameter"]
     real = f"np.{form.compute.to_real().name}"
     zero = f"T(complex({{0}}, {real}(0)))" if form.compute.is_complex else "T({0})"
     turns = range(4 // form.words_each)
-    read = list(dict.fromkeys([*operands, *(_array(form, each) for each in form.program.inputs)]))
+    inputs = [form.operand(each)[0] for each in form.program.inputs]
+    read = list(dict.fromkeys([*operands, *inputs]))
     return [
         f"def kernel({', '.join([*results, *operands, *fixed, *form.numbers])}):",
         *(f"    {name} = {zero.format(name)}" for name in form.numbers),
@@ -99,7 +76,7 @@ def _kernel(form: DrawForm) -> list[str]:
         ),
         f"        {', '.join(WORDS)} = words_of_draw(origin, start, seed, block)",
         *(f"        {line}" for line in _pairs(form)),
-        *(f"        {line}" for k in turns for line in _turn(form, results, k)),
+        *(f"        {line}" for k in turns for line in _turn(form, k)),
         "        block = I(block + cuda.gridsize(1))",
     ]
 
@@ -109,65 +86,36 @@ def _pairs(form: DrawForm) -> list[str]:
     if form.program.word != "normal":
         return []
     if form.words_each == 2:
-        return [f"drawn0, drawn1 = {_maker(form)}({', '.join(WORDS)}, parameter)"]
-    return [f"drawn{k}, drawn{k + 1} = {_maker(form)}(w{k}, w{k + 1}, parameter)" for k in (0, 2)]
+        return [f"drawn0, drawn1 = {form.maker}({', '.join(WORDS)}, parameter)"]
+    return [f"drawn{k}, drawn{k + 1} = {form.maker}(w{k}, w{k + 1}, parameter)" for k in (0, 2)]
 
 
-def _turn(form: DrawForm, results: list[str], k: int) -> list[str]:
+def _turn(form: DrawForm, k: int) -> list[str]:
     """The statements for the k-th number of a block."""
-    elements = [
-        pointwise.load(f"{_array(form, name)}_{k}", _dtype(form, name), form.compute)
-        for name in form.program.inputs
-    ]
-    arguments = [_number(form, k), *elements, *form.numbers]
-    if form.program.asks_part:
-        arguments.append(f"i{k} % 2 == 0" if form.has_parts else "True")
-    values = [f"value{i}" for i in range(len(results))]
-    lines = [f"{', '.join(values)} = {form.program.formula.__name__}({', '.join(arguments)})"]
-    for name, value, dtype in zip(results, values, form.results, strict=True):
-        lines.append(f"{name}[i{k}] = {_stored(value, dtype, form.compute)}")
-    if form.program.probability is not None:
-        p = _probability(form, k)
-        lines += [f"if not (({p} >= 0) & ({p} <= 1)):", "    note(faults, PROBABILITY, 0, 0)"]
+    each, p = form.words_each, form.program.probability
+    chance = _element(form, p, k) if p is not None else ""
+    is_normal = form.program.word == "normal"
+    words = list(WORDS[each * k : each * k + each])
+    number = f"drawn{k}" if is_normal else form.made(words, chance)
+    elements = [_element(form, name, k, form.compute) for name in form.program.inputs]
+    values, statement = form.values(number, elements, f"i{k}")
+    lines = [statement]
+    for name, value, dtype in zip(form.names[0], values, form.results, strict=True):
+        lines.append(f"{name}[i{k}] = {_stored(form, value, dtype)}")
+    if chance:
+        lines.append(f"if not (({chance} >= 0) & ({chance} <= 1)):")
+        lines.append("    note(faults, PROBABILITY, 0, 0)")
     return [f"if i{k} < n:", *(f"    {line}" for line in lines)]
 
 
-def _number(form: DrawForm, k: int) -> str:
-    """The number that the formula reads."""
-    if form.program.word == "normal":
-        return f"drawn{k}"
-    each = form.words_each
-    words = ", ".join(WORDS[each * k : each * k + each])
-    if form.program.probability is not None:
-        return f"{_maker(form)}({words}, {_probability(form, k)})"
-    has_parameter = form.program.word in ("below", "chance")
-    return f"{_maker(form)}({words}{', parameter' if has_parameter else ''})"
+def _element(form: DrawForm, name: str, k: int, compute: dtypes.dtype | None = None) -> str:
+    """What was read of an operand for the k-th number, in the type that computes, or its own."""
+    array, dtype = form.operand(name)
+    return pointwise.load(f"{array}_{k}", dtype, compute or dtype.opmath)
 
 
-def _probability(form: DrawForm, k: int) -> str:
-    name = form.program.probability or ""
-    dtype = _dtype(form, name)
-    return pointwise.load(f"{_array(form, name)}_{k}", dtype, dtype.opmath)
-
-
-def _array(form: DrawForm, name: str) -> str:
-    """What an operand is called; in place `self` is the result."""
-    names = form.program.operands
-    return f"operand{names.index(name)}" if name in names else "out0"
-
-
-def _dtype(form: DrawForm, name: str) -> dtypes.dtype:
-    names = form.program.operands
-    return form.operands[names.index(name)] if name in names else form.results[0]
-
-
-def _stored(value: str, dtype: dtypes.dtype, compute: dtypes.dtype) -> str:
+def _stored(form: DrawForm, value: str, dtype: dtypes.dtype) -> str:
     """A number as an element; integers end where their dtype does."""
-    if narrow.is_narrow(dtype) and compute is not dtype.opmath:
+    if narrow.is_narrow(dtype) and form.compute is not dtype.opmath:
         return pointwise.store(f"np.float32({value})", dtype)
-    if compute.kind != "f" or dtype.kind != "i":
-        return pointwise.store(value, dtype)
-    limits = np.iinfo(dtype.numpy)
-    low, high = (f"np.{dtype.name}({limit})" for limit in (limits.min, limits.max))
-    inside = f"{low} if {value} <= T({float(limits.min)}) else np.{dtype.name}({value})"
-    return f"{high} if {value} >= T({float(limits.max)}) else {inside}"
+    return ended(value, dtype) if form.ends(dtype) else pointwise.store(value, dtype)

@@ -10,17 +10,17 @@ from typing import Any
 
 from torchgen_out._runtime.kernels.common.draw import (
     DrawProgram,
-    program_of,
     threshold,
     words_each,
 )
+from torchgen_out._runtime.kernels.common.draw_form import DrawForm
 from torchgen_out._runtime.kernels.cuda.compiling.typed import (
     BLOCKS_PER_PROCESSOR,
     NARROW,
     THREADS,
 )
 from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, contiguous
-from torchgen_out._runtime.kernels.cuda.random.draw_text import DrawForm, draw_kernel
+from torchgen_out._runtime.kernels.cuda.random.draw_text import draw_kernel
 from torchgen_out._runtime.kernels.cuda.random.philox import reserve
 
 
@@ -31,12 +31,6 @@ def make_kernel(program: DrawProgram) -> Any:
         _draw(queue, program, *args)
 
     return kernel
-
-
-def fill(queue: Queue, name: str, result: Array, *numbers: Any) -> None:
-    """Fill an array as the library's operator of a name does; the last of `numbers` is the
-    generator."""
-    _draw(queue, program_of(name), result, *numbers)
 
 
 def _draw(queue: Queue, program: DrawProgram, *args: Any) -> None:
@@ -56,8 +50,7 @@ def _draw(queue: Queue, program: DrawProgram, *args: Any) -> None:
     source = given[program.generator] if program.generator else queue.generator
     drawn = reserve(queue, n, each, source)
     dtypes = (tuple([a.dtype for a in results]), tuple([a.dtype for a in operands]))
-    wide = n > NARROW
-    form = DrawForm(program, compute, *dtypes, each, has_parts, wide, drawn.origin is not None)
+    form = DrawForm(program, compute, *dtypes, each, has_parts)
     if program.word == "chance":
         parameter = threshold(parameter)
     elif program.word == "below":
@@ -65,7 +58,8 @@ def _draw(queue: Queue, program: DrawProgram, *args: Any) -> None:
     values = [array.address for array in (*results, *operands, queue.faults)]
     values += [drawn.origin.address if drawn.origin is not None else 0, n, *drawn.numbers]
     grid = min(-(-drawn.blocks // THREADS), queue.processors * BLOCKS_PER_PROCESSOR)
-    queue.launch(draw_kernel(form), grid, (THREADS, 1), [*values, parameter, *numbers])
+    source = draw_kernel(form, n > NARROW, drawn.origin is not None)
+    queue.launch(source, grid, (THREADS, 1), [*values, parameter, *numbers])
 
 
 def _reals(array: Array) -> Array:

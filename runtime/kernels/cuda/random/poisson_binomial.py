@@ -9,7 +9,7 @@ from typing import Any
 
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.kernels.common import random
-from torchgen_out._runtime.kernels.common.random import FEW, TRIES
+from torchgen_out._runtime.kernels.common.random import TRIES
 from torchgen_out._runtime.kernels.cuda.compiling.typed import (
     device_function,
     device_kernel,
@@ -38,22 +38,27 @@ def _draw(queue: Queue, kernel: Any, out: Array, operands: list[Array], generato
     drawn = reserve(queue, n, 4 * TRIES, generator)
     counts = queue.empty(out.sizes, dtypes.float64)
     values = (counts, *arrays, queue.faults, drawn.origin, n, *drawn.numbers[1:])
-    given = {**drawn.given, "uniform_pair": uniform_pair}
-    run_elements(queue, kernel, n, *values, **given)
+    run_elements(queue, kernel, n, *values, **drawn.given, **PARTS)
     queue.copy(out, counts)
+
+
+pair_of_words = device_function(random.pair_of_words)
 
 
 @device_function
 def uniform_pair(words, block, seed):
-    """Two numbers in (0, 1), of 53 random bits each."""
+    """Two uniform numbers of a block of the stream."""
     w0, w1, w2, w3 = words_of_block(block, seed)
-    u = T(T(w0 >> np.uint64(5)) * T(67108864) + T(w1 >> np.uint64(6)))
-    v = T(T(w2 >> np.uint64(5)) * T(67108864) + T(w3 >> np.uint64(6)))
-    return T((u + T(0.5)) * T(2.0**-53)), T((v + T(0.5)) * T(2.0**-53))
+    return pair_of_words(w0, w1, w2, w3)
 
 
-few_events, few_successes = map(device_function, (random.few_events, random.few_successes))
-many_events, many_successes = map(device_function, (random.many_events, random.many_successes))
+PARTS = {
+    each.__name__: device_function(each)
+    for each in (random.few_events, random.many_events, random.few_successes, random.many_successes)
+} | {"uniform_pair": uniform_pair}
+"""What the functions of `common/random.py` call."""
+poisson_count = device_function(random.poisson_count)
+binomial_count = device_function(random.binomial_count)
 
 
 @device_function
@@ -69,42 +74,17 @@ def poisson_counts(out, rates, faults, origin, n, start, seed):
     seed = origin[0] if CAPTURED else seed
     i = I(cuda.grid(1))
     while i < n:
-        rate = rates[i]
-        block = first_block(origin, start, i)
-        if not rate >= T(0):
+        if not rates[i] >= T(0):
             note(faults, RATE, 0, 0)
-        if not rate > T(0):
-            out[i] = rate
-        elif rate < T(FEW):
-            u, _ = uniform_pair(0, block, seed)
-            out[i] = few_events(u, rate)
-        else:
-            out[i] = many_events(0, block, seed, rate)
+        out[i] = poisson_count(0, first_block(origin, start, i), seed, rates[i])
         i = I(i + cuda.gridsize(1))
 
 
 @device_kernel("X* X* X* int64* uint64*", "I uint64 uint64")
-def binomial_counts(out, counts, probs, faults, origin, n_all, start, seed):
-    """A thread owns numbers at the distance of the grid; number i has blocks from i * TRIES on.
-
-    Failures are drawn if they are fewer.
-    """
+def binomial_counts(out, counts, probs, faults, origin, n, start, seed):
+    """The same of two operands."""
     seed = origin[0] if CAPTURED else seed
     i = I(cuda.grid(1))
-    while i < n_all:
-        n, p = counts[i], probs[i]
-        block = first_block(origin, start, i)
-        other = T(T(1) - p)
-        rarer = p if p < other else other
-        if (n != n) | (p != p):
-            drawn = T(n + p)
-        elif (n <= T(0)) | (rarer <= T(0)):
-            drawn = T(0)
-        elif T(n * rarer) < T(FEW):
-            u, _ = uniform_pair(0, block, seed)
-            drawn = few_successes(u, n, rarer)
-        else:
-            drawn = many_successes(0, block, seed, n, rarer)
-        trials = n if n > T(0) else T(0)
-        out[i] = T(trials - drawn) if p > T(0.5) else drawn
+    while i < n:
+        out[i] = binomial_count(0, first_block(origin, start, i), seed, counts[i], probs[i])
         i = I(i + cuda.gridsize(1))
