@@ -216,7 +216,7 @@ def test_kernels_of_small_matrices_compile(emulated, dtype):
     L.inv_ex(torch.randn(2, 3, 3, dtype=dtype, device="cuda"))
     names = {each.__name__ for each in typed.KERNELS}
     sources = [each for each in emulated.sources.values() if each.name in names]
-    assert "write_addresses" in {each.name for each in sources}
+    assert "fill_integers" in {each.name for each in sources}
     for source in sources:
         check(source, False, dtype.is_complex)
 

@@ -9,7 +9,7 @@ from math import prod
 from typing import NamedTuple
 
 from torchgen_out._runtime.core import dtype as dtypes
-from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
+from torchgen_out._runtime.kernels.cuda.copy.ranges import spaced
 from torchgen_out._runtime.kernels.cuda.linalg.columns import Columns, matrices
 from torchgen_out._runtime.kernels.cuda.queue import Array, Queue
 
@@ -49,15 +49,5 @@ def batch_of(queue: Queue, x: Array) -> Batch:
 def addresses(queue: Queue, x: Array, step: int, count: int) -> int:
     """Where the addresses of parts of an array lie, `step` elements from each to the next."""
     made = queue.empty((count,), dtypes.int64)
-    numbers = (count, x.address, step * x.dtype.itemsize)
-    run_elements(queue, write_addresses, count, made, *numbers)
+    spaced(queue, made, x.address, x.address, step * x.dtype.itemsize, count)
     return made.address
-
-
-@device_kernel("int64*", "I int64 int64")
-def write_addresses(out, count, first, step):
-    """A thread owns addresses at the distance of the grid."""
-    i = I(cuda.grid(1))
-    while i < count:
-        out[i] = first + i * step
-        i = I(i + cuda.gridsize(1))
