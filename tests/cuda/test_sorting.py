@@ -186,8 +186,9 @@ def test_searches_among_nan(dtype, right):
         sequence = np.array([1.0, 3.0, 3.0, 8.0] + [NAN] * count)
         wanted = np.array([0.0, 1.0, 3.0, 4.0, 8.0, 9.0, np.inf] + [NAN] * right)
         expected = np.searchsorted(sequence, wanted, "right" if right else "left").tolist()
-        given = [torch.tensor(each, dtype=dtype, device="cuda") for each in (sequence, wanted)]
-        assert torch.searchsorted(*given, right=right).tolist() == expected
+        for device in ("cpu", "cuda"):
+            given = [torch.tensor(each, dtype=dtype, device=device) for each in (sequence, wanted)]
+            assert torch.searchsorted(*given, right=right).tolist() == expected
 
 
 @pytest.mark.parametrize("dtype", [dtypes.float32, dtypes.float16, dtypes.int64], ids=str)
