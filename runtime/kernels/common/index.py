@@ -17,6 +17,8 @@ from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import shape as shapes
 
 Sizes = tuple[int, ...]
+LIBRARY = "torchgen_out.kernels.index"
+"""The package that is generated of the library's statements, a module for each operator."""
 LAST = "last"
 """The fold whose values only replace each other."""
 
@@ -242,6 +244,12 @@ class Launch(NamedTuple):
     def takes_batch(self) -> bool:
         """Whether the function is told of the dims of `...`."""
         return self.has_batch or self.over_batch
+
+
+def program_of(name: str) -> IndexProgram:
+    """The program of an operator of the library."""
+    found: IndexProgram = importlib.import_module(f"{LIBRARY}.{name}").program
+    return found
 
 
 @dataclass(frozen=True, eq=False)

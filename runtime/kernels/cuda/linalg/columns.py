@@ -63,11 +63,3 @@ def set_diagonal(queue: Queue, x: Array) -> None:
     smaller = min(x.sizes[-2:])
     steps = (*x.strides[:-2], x.strides[-2] + x.strides[-1])
     queue.fill(x.at(0, (*x.sizes[:-2], smaller), steps), 1)
-
-
-def flat(x: Array) -> Array:
-    """Dense matrices as (count, rows, columns), stored by rows or by columns."""
-    rows, columns = x.sizes[-2:]
-    sizes = (prod(x.sizes[:-2]), rows, columns)
-    assert x.is_contiguous or turned(x).is_contiguous
-    return x.at(0, sizes, (rows * columns, *x.strides[-2:]))

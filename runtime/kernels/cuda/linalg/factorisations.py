@@ -20,7 +20,6 @@ from torchgen_out._runtime.kernels.cuda.linalg.columns import (
     by_columns,
     copied,
     finish,
-    flat,
     matrices,
     places,
     set_diagonal,
@@ -54,7 +53,7 @@ def linalg_cholesky_ex(
     elif factor.numel:
         for matrix, number in zip(matrices(work), places(info, 1), strict=True):
             queue.solver.cholesky(matrix, upper, number)
-    matrix_parts.copy_triangle(queue, factor, flat(work), upper)
+    matrix_parts.copy_triangle(queue, factor, work, upper)
     if check_errors:
         check(queue, "linalg.cholesky_ex", info, errors.not_positive_definite)
 
@@ -147,7 +146,7 @@ def linalg_qr(queue: Queue, Q: Array, R: Array, A: Array, mode: str) -> None:
             set_diagonal(queue, Q)
         return
     work, tau = reflect(queue, copied(queue, A))
-    matrix_parts.copy_triangle(queue, R, flat(work), upper=True)
+    matrix_parts.copy_triangle(queue, R, work, upper=True)
     if mode != "r":
         made = by_columns(queue, Q.sizes, Q.dtype)
         width = min(Q.sizes[-1], A.sizes[-1])

@@ -5,18 +5,10 @@ Sums wrap around, as on the CPU.
 
 from __future__ import annotations
 
-from torchgen_out._runtime.kernels.common.folded import Folded
+from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run
+from torchgen_out._runtime.kernels.cuda.programs import run_program
 from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, contiguous
-from torchgen_out._runtime.kernels.cuda.rows import (
-    WARPS,
-    cut,
-    first_row,
-    lane_of_row,
-    row_step,
-    run_rows,
-    sum_of_group,
-)
 
 TILE = 16
 PITCH = TILE + 1
@@ -76,33 +68,8 @@ def multiply_tiles(
 
 
 def dot(queue: Queue, out: Array, a: Array, b: Array) -> None:
-    """Write the sum of the products of two vectors, of any steps: in slices if they are long."""
-    n = a.numel
-    group, splits, chunk = cut(queue, Folded(1, n, 1))
-    if splits == 1:
-        run_rows(queue, sum_products, 1, group, out, a, b, 1, n, n, *a.strides, *b.strides)
-        return
-    parts, one = queue.empty((splits,), out.dtype), queue.empty((1,), out.dtype)
-    queue.fill(one, 1)
-    numbers = (splits, n, chunk, *a.strides, *b.strides)
-    run_rows(queue, sum_products, splits, group, parts, a, b, *numbers)
-    run_rows(queue, sum_products, 1, group, out, parts, one, 1, splits, splits, 1, 0)
-
-
-@device_kernel("X* X* X*", "I I I I I")
-def sum_products(out, a, b, pieces, count, chunk, step_a, step_b):
-    """A group of threads owns a slice: lane t takes elements t, t + GROUP ..."""
-    shared = cuda.shared.array(WARPS, T)
-    lane = lane_of_row()
-    piece = first_row()
-    while piece < pieces:
-        i = I(piece * chunk + lane)
-        stop = I(min(piece * chunk + chunk, count))
-        total = T(0)
-        while i < stop:
-            total = T(total + T(a[I(i * step_a)] * b[I(i * step_b)]))
-            i = I(i + GROUP)
-        total = sum_of_group(total, shared)
-        if lane == 0:
-            out[piece] = total
-        piece = I(piece + row_step())
+    """Write the sum of the products of two vectors, of any steps: the one product of two rows."""
+    first = queue.empty((1,), dtypes.int64)
+    queue.fill(first, 0)
+    rows = [x.at(0, (1, *x.sizes), (0, *x.strides)) for x in (a, b)]
+    run_program(queue, "_sampled_products", out.at(0, (1,), (1,)), first, first, *rows)
