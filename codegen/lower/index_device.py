@@ -8,7 +8,7 @@ from ..index.contract import contraction_of
 from ..index.device import is_last
 from ..index.inline import recomputed
 from ..index.scans import carried_of
-from ..model.index import Fold, IndexProgram, Statement
+from ..model.index import Access, Fold, IndexProgram, Statement
 from ..model.loops import Lanes, Loop, LoopProgram, Nest, Phase
 from ..model.place import Element, Index, Place, Size
 from .index import kept_within, prepared, product_of
@@ -58,8 +58,10 @@ def _device_groups(program: IndexProgram, is_apart: bool) -> list[list[Statement
     for each in program.statements:
         last = groups[-1] if groups else []
         is_fold = is_apart and each.fold is not None
+        is_of_columns = bool(last) and _folds_columns_again(each, last, program)
         admits = last and not is_fold and _is_elementwise_with(each, last, program)
-        if admits or (last and not is_apart and _is_of_row(each, last, program)):
+        is_of_row = bool(last) and not is_apart and _is_of_row(each, last, program)
+        if not is_of_columns and (admits or is_of_row):
             groups[-1].append(each)
         else:
             groups.append([each])
@@ -117,6 +119,32 @@ def _is_of_row(statement: Statement, group: Sequence[Statement], program: IndexP
         for access in statement.accesses
         if access.tensor in made
     )
+
+
+def _folds_columns_again(
+    statement: Statement, group: Sequence[Statement], program: IndexProgram
+) -> bool:
+    """Whether a statement folds columns of what was made before by what the group folds of them.
+
+    Such tensors are dense along their last index. As launches of their own, both folds can be cut
+    into slices where columns are few and long.
+    """
+    fold = statement.fold
+    made = {each.target for each in group}
+    if fold is None or made.isdisjoint(access.tensor for access in statement.accesses):
+        return False
+    own = {each.target: each.indices[-1:] for each in program.statements}
+    folded = set(fold.indices)
+    read = [each.tensor for each in statement.accesses if folded & set(_moving(each))]
+    return bool(read) and all(
+        name in own and name not in program.results and not set(own[name]) & set(fold.indices)
+        for name in read
+    )
+
+
+def _moving(access: Access) -> list[str]:
+    """The indices on which an access depends."""
+    return [index for place in access.places for index in place.indices]
 
 
 def _is_read(tensor: str, program: IndexProgram) -> bool:

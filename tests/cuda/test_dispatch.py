@@ -49,7 +49,7 @@ REFUSED = {
 WIDE = ("softmax.int", "index_put", "cumsum")
 """What is run with indices of 64 bits; all others with `-m full`."""
 COMPILED = (
-    "max.dim", "cumsum", "log_softmax.int", "native_layer_norm_backward", "native_batch_norm",
+    "max.dim", "cumsum", "log_softmax.int", "native_layer_norm_backward",
     "_cross_entropy_rows", "index_put", "_nonzero", "masked_scatter", "normal_", "sort",
     "max_pool2d_with_indices", "_unique2", "searchsorted.Tensor",
 )  # fmt: skip
@@ -141,7 +141,8 @@ def _with_first(operator: Operator) -> str:
 
 
 def _with_variants() -> list[Any]:
-    return [pytest.param(each, id=each.name) for each in OPERATORS if each.has_inplace]
+    found = [*OPERATORS, *OVER_TENSORS]
+    return [pytest.param(each, id=each.name) for each in found if each.has_inplace]
 
 
 @pytest.mark.parametrize("operator", _with_variants())
@@ -167,7 +168,7 @@ def test_in_place(emulated, operator):
 @pytest.mark.parametrize(
     "operator",
     [pytest.param(each, id=each.name, marks=() if each.name in COMPILED else pytest.mark.full)
-     for each in OPERATORS if each.has_out],
+     for each in (*OPERATORS, *OVER_TENSORS) if each.has_out],
 )  # fmt: skip
 def test_out(emulated, operator):
     """Into results that are given, which are resized."""
@@ -467,6 +468,27 @@ OF_CHANNELS = {
     "turned": lambda: torch.randn(4, 3, 5, 2).permute(3, 1, 0, 2),
     "nothing": lambda: torch.randn(0, 3, 4),
 }
+
+
+@pytest.mark.parametrize("name", [each for each in OF_CHANNELS if each != "nothing"])
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("parameters", ["", "weight", "bias", "weight and bias"])
+def test_batch_norm_in_all_layouts(emulated, name, training, parameters):
+    """Its results lie as on the CPU, and running statistics follow, beside 16-bit images, too."""
+    torch.manual_seed(0)
+    x = OF_CHANNELS[name]()
+    channels = torch.rand(4, x.shape[1])
+    for dtype in (torch.float32, torch.bfloat16):
+        found = []
+        for device in ("cpu", "cuda"):
+            weight, bias, *running = (each.clone() for each in channels.to(device))
+            given = (
+                weight if "weight" in parameters else None,
+                bias if "bias" in parameters else None,
+            )
+            args = x.to(device, dtype), *given, *running, training, 0.1, 1e-3
+            found.append((*dispatch.ops.native_batch_norm(*args), *running))
+        compare(found[1], found[0], name)
 
 
 @pytest.mark.parametrize("grad", OF_CHANNELS)

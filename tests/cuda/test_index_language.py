@@ -176,6 +176,21 @@ def test_long_columns_beside_each_other(name: str, emulated: Any) -> None:
         np.testing.assert_allclose(ours.cpu().numpy(), theirs.numpy(), rtol=1e-12)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int64, torch.bool])
+def test_scatters_into_what_lies_in_no_usual_order(dtype: Any) -> None:
+    """Columns, and every second row and column, in place."""
+    source, at = (3 * torch.randn(4, 6)).to(dtype), torch.tensor([1, 0, 1, 3])
+    found = []
+    for device in ("cpu", "cuda"):
+        whole = torch.ones(8, 12, dtype=dtype, device=device)
+        values, places = source.to(device), at.to(device)
+        whole.t()[:, :6].index_add_(1, places, values.new_ones(12, 4))
+        whole[:, ::2].index_add_(0, places, values)
+        whole[::2, 1:7].scatter_add_(0, places.unsqueeze(1).expand(4, 6), values)
+        found.append(whole.cpu())
+    torch.testing.assert_close(found[1], found[0])
+
+
 def test_places_are_sorted_once_for_what_goes_there_side_by_side(
     constructs: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

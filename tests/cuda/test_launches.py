@@ -130,11 +130,25 @@ def test_few_channels_fill_the_device(recording, shape):
     x = torch.empty(*shape, device="cuda", requires_grad=True)
     y = torch.nn.functional.batch_norm(x, None, None, training=True)
     y.backward(torch.empty(*shape, device="cuda"))
-    grids = {name: grid[0] for _, name, grid, *_ in _launches(recording)}
-    assert "join_channels" in grids
-    sums = next(each for name, each in grids.items() if "_batch_norm_backward" in name)
-    for grid in (grids["moments_of_channels"], sums):
-        assert grid >= recording.properties(0).multi_processor_count
+    folds: dict[str, int] = {}
+    for _, name, grid, *_ in _launches(recording):
+        if "_batch_norm_" in name:
+            folds.setdefault("backward" if "backward" in name else "forward", grid[0])
+    assert len(folds) == 2
+    assert min(folds.values()) >= recording.properties(0).multi_processor_count
+
+
+@pytest.mark.parametrize(("shape", "folds"), [((64, 16, 32, 32), 3), ((32768, 64), 4)])
+def test_launches_of_batch_norm(recording, shape, folds):
+    """Statistics of planes are folded in one launch and joined in two; rows of channels are folded
+    twice, by slices. No image is copied, however it lies."""
+    x = torch.empty(*shape, device="cuda")
+    images = [x, x.to(memory_format=torch.channels_last)] if x.ndim == 4 else [x]
+    for each, count in zip(images, (folds, 4), strict=False):
+        recording.calls.clear()
+        torch.nn.functional.batch_norm(each, None, None, training=True)
+        names = [name for _, name, *_ in _launches(recording)]
+        assert len(names) == count + 1 and all("_batch_norm_training" in each for each in names)
 
 
 def test_gradients_of_parameters_fill_the_device(recording):

@@ -22,7 +22,6 @@ from torchgen_out._runtime.backends.cuda import reduction
 from torchgen_out._runtime.kernels.cuda import rows
 from torchgen_out._runtime.kernels.cuda.conv import convolution
 from torchgen_out._runtime.kernels.cuda.loops import index
-from torchgen_out._runtime.kernels.cuda.normalization import channels
 from torchgen_out._runtime.kernels.cuda.sort import radix
 
 OURS = calls.Session(torch, dispatch.ops)
@@ -31,7 +30,7 @@ WAYS: dict[str, dict[Any, dict[str, int]]] = {
     "by blocks": {rows: {"SHORT": 0, "LEAST_PER_THREAD": 0}},
     "in slices": {
         rows: {"LEAST_PER_SLICE": 2},
-        channels: {"LEAST_PER_THREAD": 2},
+        index: {"LEAST_PER_THREAD": 2},
         reduction: {"LEAST_PER_SLICE": 2},
         convolution: {"LEAST_OF_SLICE": 2},
     },
@@ -46,8 +45,8 @@ FAMILIES = {
     "by digits": ("sort", "indexing", "scatter", "embedding", "sampling"),
 }
 USUAL = ("sum.dim_IntList", "amax", "cumsum", "logcumsumexp", "cummax", "max.dim", "var.correction",
-         "linalg_vector_norm", "softmax.int", "native_layer_norm_backward", "native_batch_norm",
-         "_batch_norm_backward",
+         "linalg_vector_norm", "softmax.int", "native_layer_norm_backward",
+         "_batch_norm_training", "_batch_norm_backward",
          "_cross_entropy_rows", "convolution", "_ordered", "index_put")  # fmt: skip
 """What takes its ways in one order, and all others in the full tier."""
 

@@ -5868,6 +5868,57 @@ def native_batch_norm(
     return call(input, weight, bias, running_mean, running_var, training, momentum, eps)
 
 
+__batch_norm_training = operators._batch_norm_training.calls
+
+
+def _batch_norm_training(
+    input: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float, by_rows: bool
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """_batch_norm_training(Tensor input, Tensor? weight, Tensor? bias, float eps, bool by_rows) ->
+    (Tensor, Tensor, Tensor, Tensor)
+
+    Batch normalisation in training; means, inverse standard deviations and unbiased variances.
+
+    `by_rows`: as rows of channels that lie side by side; else as planes.
+    """
+    try:
+        call = __batch_norm_training[
+            input._key, None if weight is None else weight._key, None if bias is None else bias._key
+        ]
+    except AttributeError:
+        return __batch_norm_training.miss(input, weight, bias, eps, by_rows)
+    return call(input, weight, bias, eps, by_rows)
+
+
+__batch_norm_evaluation = operators._batch_norm_evaluation.calls
+
+
+def _batch_norm_evaluation(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    mean: Tensor,
+    variance: Tensor,
+    eps: float,
+) -> Tensor:
+    """_batch_norm_evaluation(Tensor input, Tensor? weight, Tensor? bias, Tensor mean, Tensor
+    variance, float eps) -> Tensor
+
+    Batch normalisation by statistics that are given.
+    """
+    try:
+        call = __batch_norm_evaluation[
+            input._key,
+            None if weight is None else weight._key,
+            None if bias is None else bias._key,
+            mean._key,
+            variance._key,
+        ]
+    except AttributeError:
+        return __batch_norm_evaluation.miss(input, weight, bias, mean, variance, eps)
+    return call(input, weight, bias, mean, variance, eps)
+
+
 __batch_norm_backward = operators._batch_norm_backward.calls
 
 

@@ -6807,6 +6807,92 @@ def recording_native_batch_norm(below, needs_input, needs_weight, needs_bias):
     return call
 
 
+class BatchNormTrainingBackward0(MultiOutputNode):
+    """_batch_norm_training
+    input: not_implemented
+    weight: not_implemented
+    bias: not_implemented
+    """
+
+    __slots__ = ()
+
+    def apply(node, *grads):
+        edges = node.edges
+        grad_input: Any = None
+        grad_weight: Any = None
+        grad_bias: Any = None
+        if edges[0] is not None:
+            grad_input = errors.raise_not_differentiable("_batch_norm_training")
+        if edges[1] is not None:
+            grad_weight = errors.raise_not_differentiable("_batch_norm_training")
+        if edges[2] is not None:
+            grad_bias = errors.raise_not_differentiable("_batch_norm_training")
+        return grad_input, grad_weight, grad_bias
+
+
+def recording__batch_norm_training(below, needs_input, needs_weight, needs_bias):
+    """Records BatchNormTrainingBackward0 around `below`."""
+
+    def call(input, weight, bias, eps, by_rows):
+        result = below(input, weight, bias, eps, by_rows)
+        if not grad_mode.state.enabled:
+            return result
+        node = BatchNormTrainingBackward0()
+        node.edges = (
+            gradient_edge(input) if needs_input else None,
+            gradient_edge(weight) if needs_weight else None,
+            gradient_edge(bias) if needs_bias else None,
+        )
+        attach_outputs(result, node)
+        return result
+
+    return call
+
+
+class BatchNormEvaluationBackward0(Node):
+    """_batch_norm_evaluation
+    input: not_implemented
+    weight: not_implemented
+    bias: not_implemented
+    mean: non_differentiable
+    variance: non_differentiable
+    """
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        edges = node.edges
+        grad_input: Any = None
+        grad_weight: Any = None
+        grad_bias: Any = None
+        if edges[0] is not None:
+            grad_input = errors.raise_not_differentiable("_batch_norm_evaluation")
+        if edges[1] is not None:
+            grad_weight = errors.raise_not_differentiable("_batch_norm_evaluation")
+        if edges[2] is not None:
+            grad_bias = errors.raise_not_differentiable("_batch_norm_evaluation")
+        return grad_input, grad_weight, grad_bias
+
+
+def recording__batch_norm_evaluation(below, needs_input, needs_weight, needs_bias):
+    """Records BatchNormEvaluationBackward0 around `below`."""
+
+    def call(input, weight, bias, mean, variance, eps):
+        result = below(input, weight, bias, mean, variance, eps)
+        if not grad_mode.state.enabled:
+            return result
+        node = BatchNormEvaluationBackward0()
+        node.edges = (
+            gradient_edge(input) if needs_input else None,
+            gradient_edge(weight) if needs_weight else None,
+            gradient_edge(bias) if needs_bias else None,
+        )
+        attach(result, node)
+        return result
+
+    return call
+
+
 class BatchNormBackwardBackward0(MultiOutputNode):
     """_batch_norm_backward
     grad_out: not_implemented

@@ -3335,7 +3335,10 @@ native_batch_norm = Dispatch(
     },
     promotion="none",
     dtypes=dtype_sets.FLOATING,
-    kernel_names="normalization.batch_norm.native_batch_norm",
+    kernel_names={
+        "CPU": "normalization.batch_norm.native_batch_norm",
+        "CompositeExplicitAutograd": "normalization.native_batch_norm",
+    },
     meta=normalization_shapes.native_batch_norm,
     memory_format=("input",),
     outputs=3,
@@ -3343,6 +3346,54 @@ native_batch_norm = Dispatch(
     refused=("running_mean", "running_var"),
     record=nodes.recording_native_batch_norm,
     vmap="batched.layers.native_batch_norm",
+)
+
+_batch_norm_training = Dispatch(
+    "_batch_norm_training(Tensor input, Tensor? weight, Tensor? bias, float eps, bool "
+    "by_rows) -> (Tensor, Tensor, Tensor, Tensor)",
+    {"input": "tensor", "weight": "tensor?", "bias": "tensor?"},
+    arguments={
+        "input": "operand",
+        "weight": "operand",
+        "bias": "operand",
+        "eps": "scalar",
+        "by_rows": "raw",
+    },
+    promotion="none",
+    dtypes=dtype_sets.FLOATING,
+    kernel_names="torchgen_out.kernels.index._batch_norm_training:program",
+    meta=normalization_shapes.batch_norm_training,
+    memory_format=("input",),
+    outputs=4,
+    differentiable=("input", "weight", "bias"),
+    record=nodes.recording__batch_norm_training,
+)
+
+_batch_norm_evaluation = Dispatch(
+    "_batch_norm_evaluation(Tensor input, Tensor? weight, Tensor? bias, Tensor mean, Tensor "
+    "variance, float eps) -> Tensor",
+    {
+        "input": "tensor",
+        "weight": "tensor?",
+        "bias": "tensor?",
+        "mean": "tensor",
+        "variance": "tensor",
+    },
+    arguments={
+        "input": "operand",
+        "weight": "operand",
+        "bias": "operand",
+        "mean": "operand",
+        "variance": "operand",
+        "eps": "scalar",
+    },
+    promotion="none",
+    dtypes=dtype_sets.FLOATING,
+    kernel_names="torchgen_out.kernels.index._batch_norm_evaluation:program",
+    meta=normalization_shapes.batch_norm_evaluation,
+    memory_format=("input",),
+    differentiable=("input", "weight", "bias"),
+    record=nodes.recording__batch_norm_evaluation,
 )
 
 _batch_norm_backward = Dispatch(

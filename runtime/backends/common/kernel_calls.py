@@ -9,6 +9,7 @@ import importlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from torchgen_out._runtime import errors
 from torchgen_out._runtime.backends.common import given_results, resizing
 from torchgen_out._runtime.backends.common.dispatch import case_arguments, common_dtype
 from torchgen_out._runtime.core import device as devices
@@ -17,6 +18,7 @@ from torchgen_out._runtime.core import overlap, promotion
 from torchgen_out._runtime.core.storage import Storage
 from torchgen_out._runtime.core.tensor import Tensor, build
 from torchgen_out._runtime.dispatch import autocast
+from torchgen_out._runtime.dispatch import signature as signatures
 from torchgen_out._runtime.dispatch.backends import backend_of
 from torchgen_out._runtime.dispatch.operator import (
     FUNCTION,
@@ -34,6 +36,13 @@ Allocate = Callable[[Tensor, Sequence[Any]], Tensor]
 """allocate(described, args): a new tensor on the device of the arguments, like one without data."""
 
 _DEVICE = keys.DEVICE_MASK << keys.DEVICE_SHIFT
+
+
+def returns_results(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """Mark a kernel(*arguments) for all backends that returns its results, made by what it calls,
+    as the shape function says them."""
+    kernel.returns_results = True  # type: ignore[attr-defined]
+    return kernel
 
 
 def make_kernel_call(
@@ -106,23 +115,61 @@ def make_explicit_call(
         return build(made._key, made._sizes, described._strides, 0, made._storage)
 
     arrange = case_arguments(operator, -1) if isinstance(operator, Dispatch) else None
+    is_mixed = len({each & _DEVICE for each in signatures.tensor_keys(signature)}) > 1
 
     def run(*args: Any) -> Any:
-        given = [_without_grad(each) for each in args]
+        given = [_without_grad(each) for each in (_on_one_device(args) if is_mixed else args)]
         with autocast.off():
             return kernel(*(arrange(given) if arrange else given))
 
-    if isinstance(operator, Dispatch) and operator.meta is None:
-        common_dtype(operator, signature)  # refuses what is none of the operator's
-        return _make_returning_call(run, operator, variant)
+    if isinstance(operator, Dispatch):
+        if operator.meta is None or getattr(kernel, "returns_results", False):
+            common_dtype(operator, signature)  # refuses what is none of the operator's
+            return _make_returning_call(run, operator, variant)
+        if variant == INPLACE and "self" in operator.aliasing:
+            return _make_into_call(run, operator)
     return make_kernel_call(run, allocate, operator, signature, variant)
 
 
+def _on_one_device(args: Sequence[Any]) -> list[Any]:
+    """The arguments, those that may lie on the host on the device of the others."""
+    on = next(each.device for each in _tensors_in(args) if not each.is_cpu)
+
+    def arrived(value: Any) -> Any:
+        if isinstance(value, (tuple, list)):
+            return [arrived(each) for each in value]
+        is_there = not isinstance(value, Tensor) or not value.is_cpu
+        return value if is_there else backend_of(on.type_index).transfer(value, on, False)
+
+    return [arrived(each) for each in args]
+
+
+def _make_into_call(kernel: Callable[..., Any], operator: Dispatch) -> Call:
+    """In place, of a kernel that may be given self as its result."""
+    meta, apart = operator.meta, given_results.kept_apart(operator)
+    assert meta is not None
+
+    def call_inplace(self: Tensor, *args: Any) -> Tensor:
+        given_results.check_apart(operator, apart, self, *args)
+        sizes = meta(self, *args)[0]
+        if tuple(sizes) != tuple(self._sizes):
+            raise errors.inplace_shape(operator.base_name + "_", self._sizes, sizes)
+        overlap.check_self(operator.base_name, self)
+        own, version = _without_grad(self), self._storage.version
+        kernel(own, own, *args)
+        self._storage.version = version + 1  # one write, in however many steps
+        return self
+
+    return call_inplace
+
+
 def _make_returning_call(kernel: Callable[..., Any], operator: Dispatch, variant: str) -> Call:
-    """The call of a kernel that alone knows the shapes, and returns its results."""
-    wrap = operator.wrap
+    """The call of a kernel that returns its results, whose shapes it may be alone to know."""
+    wrap, meta = operator.wrap, operator.meta
 
     def call(*args: Any) -> Any:
+        if meta is not None:
+            meta(*args)  # refuses what does not fit
         found = kernel(*args)
         if operator.outputs == 1:
             return found

@@ -138,6 +138,7 @@ def make_call(operator: Dispatch, kernel: Kernel, signature: tuple[Any, ...], va
 def make_function_call(operator: Dispatch, kernel: Kernel, prepare: Preparation) -> Call:
     """call(*args): new tensors, of the shapes that the shape function says or the kernel finds."""
     meta, several, wrap = operator.meta, operator.outputs > 1, operator.wrap
+    walks_strides = getattr(kernel, "walks_strides", False)
 
     def call(*args: Any) -> Any:
         queue = DeviceQueue(prepare.device_of(args), operator.base_name)
@@ -150,7 +151,9 @@ def make_function_call(operator: Dispatch, kernel: Kernel, prepare: Preparation)
                 allocate(each, prepare.common, queue.index)
                 for each in (specs if several else (specs,))
             ]
-            stages = stages_of(queue, results)
+            stages = [array_of(each) for each in results]
+            if not walks_strides:
+                stages = stages_of(queue, results)
             kernel(queue, *stages, *prepare.arrays(queue, args))
             finish(queue, results, stages)
         if not several:

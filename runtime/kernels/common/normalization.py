@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
 from typing import Any
 
@@ -48,6 +49,31 @@ MOST_OF_SLICE = 31
 """Rows of channels that are folded at once: fewer than those of which a warp takes one each."""
 
 
+def batch_norm_training(
+    result0: Any,
+    result1: Any,
+    result2: Any,
+    result3: Any,
+    input: Any,
+    weight: Any,
+    bias: Any,
+    eps: float,
+    by_rows: bool,
+) -> dict[str, View | Order]:
+    """Samples of channels of places; by rows, each place is a sample."""
+    dims, images = range(len(input.sizes)), {"result0": result0, "input": input}
+    if by_rows:
+        return _seen(images, lambda image: _slices(image, 1), (0, *dims[2:], 1))
+    return _seen(images, lambda image: _planes(image, 1), tuple(dims))
+
+
+def batch_norm_evaluation(
+    out: Any, input: Any, weight: Any, bias: Any, mean: Any, variance: Any, eps: float
+) -> dict[str, View | Order]:
+    """The same."""
+    return _channels({"out": out, "input": input}, out)
+
+
 def batch_norm_backward(
     result0: Any,
     result1: Any,
@@ -61,39 +87,54 @@ def batch_norm_backward(
     eps: float,
     output_mask: Any,
 ) -> dict[str, View | Order]:
-    """Samples of channels of places. Where channels lie side by side, slices of all places are the
-    samples, of which neighbouring threads fold neighbouring channels."""
-    dims = tuple(range(len(input.sizes)))
+    """The same, and nothing of a gradient that is not wanted."""
     images = {"grad_out": grad_out, "input": input}
     is_wanted = tuple(result0.sizes) == tuple(input.sizes)
-    images |= {"result0": result0} if is_wanted else {}
-    first = result0 if is_wanted else input
-    is_of_planes = _planes(first) is not None or _slices(first) is None
-    see, order = (_planes, dims) if is_of_planes else (_slices, (0, *dims[2:], 1))
+    if is_wanted:
+        return _channels({"result0": result0, **images}, result0)
+    return {"result0": View((0, 0, 0), (0, 0, 0)), **_channels(images, input)}
+
+
+def _channels(images: dict[str, Any], first: Any) -> dict[str, View | Order]:
+    """Images as samples of channels of places; as the first of them lies, the others are copied.
+
+    Where channels lie side by side, slices of all places are the samples, of which neighbouring
+    threads fold neighbouring channels.
+    """
+    dims = tuple(range(len(first.sizes)))
+    if _planes(first) is not None or _slices(first) is None:
+        return _seen(images, _planes, dims)
+    return _seen(images, _slices, (0, *dims[2:], 1))
+
+
+def _seen(
+    images: dict[str, Any], see: Callable[[Any], View | None], dims: tuple[int, ...]
+) -> dict[str, View | Order]:
+    """The views of images, or the order in which those are copied first that have none."""
     views = {name: see(each) for name, each in images.items()}
-    orders = {name: Order(order) for name, view in views.items() if view is None}
-    if orders:
-        return orders
-    views |= {} if is_wanted else {"result0": View((0, 0, 0), (0, 0, 0))}
-    return {name: view for name, view in views.items() if view is not None}
+    orders = {name: Order(dims) for name, view in views.items() if view is None}
+    return orders or {name: view for name, view in views.items() if view is not None}
 
 
-def _planes(image: Any) -> View | None:
-    """(N, C, *S) as (N, C, places), if these lie side by side and are several."""
+def _planes(image: Any, fewest: int = 2) -> View | None:
+    """(N, C, *S) as (N, C, places), if these lie side by side and are so many at least."""
     step = merged_stride(image.sizes[2:], image.strides[2:])
     count = prod(image.sizes[2:])
-    if step is None or count == 1 or step > image.strides[1]:
+    if step is None or count < fewest or step > image.strides[1]:
         return None
     return View((*image.sizes[:2], count), (*image.strides[:2], step))
 
 
-def _slices(image: Any) -> View | None:
-    """(N, C, *S) as (slices, C, places), if one stride leads through samples and places."""
+def _slices(image: Any, most: int = MOST_OF_SLICE) -> View | None:
+    """(N, C, *S) as (slices, C, places), if one stride leads through samples and places.
+
+    most: how many places a slice has at most.
+    """
     sizes, strides = ((each[0], *each[2:]) for each in (image.sizes, image.strides))
     step, count = merged_stride(sizes, strides), prod(sizes)
     if step is None:
         return None
-    size = next(n for n in range(MOST_OF_SLICE, 0, -1) if count % n == 0)
+    size = next(n for n in range(most, 0, -1) if count % n == 0)
     return View((count // size, image.sizes[1], size), (size * step, image.strides[1], step))
 
 

@@ -81,7 +81,8 @@ class Array(NamedTuple):
 
 
 def walks_strides(kernel: Kernel) -> Kernel:
-    """Mark a kernel that takes arrays of any strides; others are given contiguous ones."""
+    """Mark a kernel that takes arrays of any strides, and writes such; others are given contiguous
+    ones."""
     kernel.walks_strides = True
     return kernel
 

@@ -7,12 +7,15 @@ from math import prod
 from typing import Any
 
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.backends.common.kernel_calls import returns_results
 from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.ops.shapes.normalization import (
     check_normalized_shape,
     check_parameter_counts,
     check_parameter_dtypes,
+    statistics_dtype,
 )
 
 
@@ -75,6 +78,34 @@ def _batch_norm_of_nothing(input: Any, weight: Any, bias: Any) -> Any:
     if weight is not None:
         result = result * weight.select(0, 0)
     return result if bias is None else result + bias.select(0, 0)
+
+
+@returns_results
+def native_batch_norm(
+    input: Any,
+    weight: Any,
+    bias: Any,
+    running_mean: Any,
+    running_var: Any,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> tuple[Any, Any, Any]:
+    """Return the normalised input and, in training, the statistics; update the running ones."""
+    parameters = [each for each in (weight, bias, running_mean, running_var) if each is not None]
+    dtype = statistics_dtype(input, parameters)
+    if not training:
+        given = running_mean, running_var, eps
+        nothing = input.new_empty((0,), dtype=dtype)
+        return ops._batch_norm_evaluation(input, weight, bias, *given), nothing, nothing.clone()
+    sizes, strides = input._sizes, input._strides
+    by_rows = prod(sizes[2:]) == 1 or shapes.is_channels_last(sizes, strides)
+    result, *found = ops._batch_norm_training(input, weight, bias, eps, by_rows)
+    mean, invstd, variance = [each.to(dtype) for each in found]
+    if running_mean is not None:
+        running_mean.lerp_(mean, momentum)
+        running_var.lerp_(variance, momentum)
+    return result, mean, invstd
 
 
 def layer_norm(

@@ -51,6 +51,21 @@ def native_batch_norm(
     return (input.shape, input.dtype), statistics, statistics
 
 
+def batch_norm_training(
+    input: Any, weight: Any, bias: Any, eps: float, by_rows: bool
+) -> tuple[Any, Any, Any, Any]:
+    """Shape: the input's; then what is computed of C channels, 16-bit numbers in float32."""
+    statistics = ((input.shape[1],), input.dtype.opmath)
+    return (input.shape, input.dtype), statistics, statistics, statistics
+
+
+def batch_norm_evaluation(
+    input: Any, weight: Any, bias: Any, mean: Any, variance: Any, eps: float
+) -> tuple[Any, Any]:
+    """Shape: the input's."""
+    return input.shape, input.dtype
+
+
 def check_parameter_counts(named: Mapping[str, Any], count: int) -> None:
     """Each parameter that is given has an element per channel."""
     for name, parameter in named.items():

@@ -149,38 +149,24 @@ class _Call:
         self.queue = queue
         for name, wanted in program.converted(results, given).items():
             given[name] = converted(queue, given[name], wanted)
-        seen = program.seen(results, given)
-        if isinstance(seen, dict):
-            orders = {name: each for name, each in seen.items() if name in program.inputs}
-            given |= {name: _in_order(queue, given[name], order) for name, order in orders.items()}
-            seen = program.seen(results, given)
-        assert isinstance(seen, tuple) and not isinstance(seen, InTurn)
-        views, self.given = seen
+        self.results = self._as_stored(results)
+        self.written = self._stages()
+        views, self.given = self._seen(given)
         self.wanted = program.wanted(given)
         self.has_mask = OUTPUT_MASK in given
-        operands = {name: given[name] for name in program.inputs}
-        if program.moves:
-            results, operands = (self._moved(each) for each in (results, operands))
-        if program.compares:
-            results, operands = (_with_bytes(each) for each in (results, operands))
-        self.results = results
+        operands = self._as_stored({name: given[name] for name in program.inputs})
         self.whole = dict(operands)
         sizes = {name: views.get(name, array).sizes for name, array in operands.items()}
         self.extents, self.batch = program.measured(sizes, self.given)
         self.forms = {**program.inputs, **program.results}
         is_part = program.gives_parts and any(a.dtype.is_complex for a in operands.values())
-        known = {**operands, **results} if is_part else {**results, **operands}
+        known = {**operands, **self.results} if is_part else {**self.results, **operands}
         self.compute = self._compute_type(known)
         self.launches, kept_in = program.on_device, program.on_device_temporaries
         if program.on_long_rows and self._has_long_rows():
             self.launches, kept_in = program.on_long_rows, program.long_rows_temporaries
         self.forms |= kept_in
-        self.arrays = dict(operands)
-        kept = _in_opmath(program)
-        for name, array in results.items():
-            opmath = array.dtype.opmath if name in kept else array.dtype
-            self.arrays[name] = array if opmath is array.dtype else queue.empty(array.sizes, opmath)
-        self.written = {name: self.arrays[name] for name in results}
+        self.arrays = {**operands, **self.written}
         for name, (own, strides, offset) in views.items():
             self.arrays[name] = self.arrays[name].at(offset, own, strides)
         kinds = {"number": self.compute, "int": dtypes.int64, "bool": dtypes.bool}
@@ -205,14 +191,46 @@ class _Call:
                 return dtypes.int64 if self.program.divides and own.kind == "i" else own
         return dtypes.float32
 
-    def _moved(self, arrays: dict[str, Array]) -> dict[str, Array]:
-        """Numbers as words of their width, unless one of them is an argument."""
-        forms = {**self.program.inputs, **self.program.results}
-        has_numbers = any(launch.numbers for launch in self.program.on_device)
+    def _as_stored(self, arrays: dict[str, Array]) -> dict[str, Array]:
+        """Numbers that are only moved as words of their width, and truth values that are only
+        compared as bytes, which are in the same order."""
+        program = self.program
+        forms = {**program.inputs, **program.results}
+        if program.moves and not any(launch.numbers for launch in program.on_device):
+            arrays = {
+                name: array.moved() if forms[name].kind == "number" else array
+                for name, array in arrays.items()
+            }
+        return _with_bytes(arrays) if program.compares else arrays
+
+    def _stages(self) -> dict[str, Array]:
+        """Where results are written: wider ones, if these are read again or put together."""
+        kept = _in_opmath(self.program)
+        wide = {name: array.dtype.opmath for name, array in self.results.items() if name in kept}
         return {
-            name: array.moved() if forms[name].kind == "number" and not has_numbers else array
-            for name, array in arrays.items()
+            name: array
+            if wide.get(name, array.dtype) is array.dtype
+            else self.queue.empty(array.sizes, wide[name])
+            for name, array in self.results.items()
         }
+
+    def _seen(self, given: dict[str, Any]) -> tuple[dict[str, View], dict[str, Any]]:
+        """The views of all tensors, and the arguments with further numbers.
+
+        What lies in no order that views can show is copied first; a result, at the end.
+        """
+        seen = self.program.seen(self.written, given)
+        if isinstance(seen, dict):
+            for name, order in seen.items():
+                if name in self.program.inputs:
+                    given[name] = _in_order(self.queue, given[name], order)
+                else:
+                    sizes, dtype = self.written[name].sizes, self.written[name].dtype
+                    made = self.queue.empty(sizes, dtype)
+                    self.written[name] = made.at(0, sizes, order.strides_of(sizes))
+            seen = self.program.seen(self.written, given)
+        assert isinstance(seen, tuple) and not isinstance(seen, InTurn)
+        return seen
 
     def _number(self, value: Any) -> Any:
         """A number of the kind of what loops compute; complex ones lie in memory."""
@@ -374,7 +392,7 @@ class _Call:
         if array.dtype is dtypes.bool:
             kind = OF_BOOLEANS.get(kind, kind)
             array, values = (each._replace(dtype=dtypes.uint8) for each in (array, values))
-        flat = array.reshaped(array.numel)
+        flat = array.at(0, (_reach(array) + 1,), (1,))
         combine = COMBINE[COMBINED[kind]]
         combine_at_places(
             self.queue, flat, positions, values, keys.folded, combine, steps=keys.steps

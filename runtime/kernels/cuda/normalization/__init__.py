@@ -1,1 +1,0 @@
-"""Layer, batch and group normalisation."""
