@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 
+from ..formula.expressions import ZERO
 from ..model import place as places
-from ..model.index import ALL, ANY, ARGMAX, LAST, MAX, MIN, PROD, Statement
+from ..model.index import ALL, ANY, ARGMAX, LAST, MAX, MIN, PROD, Access, Statement
 from ..model.loops import Loop, LoopProgram
 from ..model.place import Atom, Element, Function, Index, Place
 from .edges import Edges
@@ -44,6 +45,8 @@ class DeviceWriter(Writer):
     """Products of names that places are sums of, and the greatest factor of each."""
     refused: list[str] = field(default_factory=list)
     """What must hold of the places that are looked at."""
+    known: list[str] = field(default_factory=list)
+    """Whether those of the element that is being read are inside."""
 
     @property
     def nest_writer(self) -> type[NestWriter]:
@@ -195,8 +198,22 @@ class DeviceNestWriter(NestWriter):
         self.put(f"{variable} = {writer.place(place)}")
         known = self.noted(variable, place, self.is_inside(variable, size), size)
         self.put(f"{variable} = I({variable}) if {known} else I(0)")
+        writer.known.append(known)
         writer.sizes.extent[variable] = size
         return places.of(Index(variable))
+
+    def load(self, access: Access) -> str:
+        """The element, zero if a place is not inside: nothing outside is touched."""
+        writer = self.writer
+        assert isinstance(writer, DeviceWriter)
+        before, writer.known = writer.known, []
+        text = super().load(access)
+        known, writer.known = writer.known, before
+        if not known:
+            return text
+        zero = self.literal(ZERO, writer.tensors[access.tensor].type)
+        text = f"({text})" if " if " in text else text
+        return f"{text} if {' & '.join(known)} else {zero}"
 
     def noted(self, variable: str, place: Place, test: str, size: Place) -> str:
         """Whether a place is inside; what is not is noted."""

@@ -62,18 +62,18 @@ class Pointer:
                 self.watch.write(cell, self.clock.now)
         self.elements[at] = value
 
-    def add(self, i: Any, value: Any) -> Any:
-        """Add to an element, whoever else adds there; what it was."""
+    def update(self, i: Any, combine: Callable[[Any, Any], Any], value: Any) -> Any:
+        """Combine an element with a value, whoever else does it there; what it was."""
         at, cells = self._places(i)
         if self.watch is not None:
             for cell in cells:
                 self.watch.update(cell, self.clock.now)
         before = self.elements[at]
-        self.elements[at] += value
+        self.elements[at] = combine(before, value)
         return before
 
 
-ANY_WINS = {"write_elements"}
+ANY_WINS = {"_put_slices_device_0", "index_copy_device_0", "scatter_value_device_0"}
 """Kernels whose values replace each other where a place comes twice, whichever is the last."""
 
 
@@ -107,10 +107,21 @@ def store(width: int) -> Callable[..., Any]:
     return run
 
 
-def atomic_add(pointer: Pointer, i: Any, value: Any) -> Any:
-    """Of integers only: sums of floats would depend on the order."""
-    assert pointer.elements.dtype.kind == "i"
-    return pointer.add(i, value)
+def atomic(combine: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    """`atomic_add` and its kin, of integers only: sums of floats would depend on the order."""
+
+    def run(pointer: Pointer, i: Any, value: Any) -> Any:
+        assert pointer.elements.dtype.kind == "i"
+        return pointer.update(i, combine, value)
+
+    return run
+
+
+ATOMIC = {
+    "atomic_add": atomic(np.add),
+    "atomic_max": atomic(np.maximum),
+    "atomic_min": atomic(np.minimum),
+}
 
 
 def _check_aligned(pointer: Pointer, width: int) -> None:

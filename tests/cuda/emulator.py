@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import scipy.special
 
-from tests.cuda.emulated_memory import Pointer, Shared, atomic_add, load, store, watch_pointers
+from tests.cuda.emulated_memory import ATOMIC, Pointer, Shared, load, store, watch_pointers
 from tests.cuda.watching import WARP, Moment
 from torchgen_out._runtime.kernels.cuda.compiling import conversions, vectors
 from torchgen_out._runtime.kernels.cuda.compiling.compiler import Source
@@ -228,7 +228,7 @@ def _number(name: str, value: Any) -> Any:
 @cache
 def _vocabulary() -> dict[str, Any]:
     names: dict[str, Any] = {"libdevice": Libdevice(), "np": np, "math": math, "cmath": Libdevice()}
-    names |= {"inner": lambda function: function, "atomic_add": atomic_add}
+    names |= {"inner": lambda function: function, **ATOMIC}
     exec(compile(conversions.BFLOAT16_BITS, "<bfloat16_bits>", "exec"), names)
     for width in vectors.WIDTHS:
         names |= {f"load{width}": load(width), f"store{width}": store(width)}

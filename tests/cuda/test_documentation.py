@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import torchgen_out as torch
-from torchgen_out._runtime.kernels.cuda.scatter import masking
+from torchgen_out._runtime.kernels.cuda.special import functions
 
 PAGE = Path(__file__).parents[2] / "docs" / "cuda.md"
 SNIPPETS = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
@@ -35,7 +35,7 @@ def test_snippets_run(emulated):
 
 def test_the_kernel_that_is_shown_is_the_one_that_runs():
     (shown,) = [each for each in SNIPPETS if "@device_kernel" in each]
-    source = ast.parse(inspect.getsource(masking))
+    source = ast.parse(inspect.getsource(functions))
     own = {each.name: each for each in source.body if isinstance(each, ast.FunctionDef)}
     for function in ast.parse(shown).body:
         assert isinstance(function, ast.FunctionDef)

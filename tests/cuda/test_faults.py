@@ -29,20 +29,29 @@ def at(*values: int) -> Any:
 
 
 READS = {
-    "index": lambda: x()[at(0, 3)],
-    "index_select": lambda: x().index_select(1, at(2, 4)),
-    "gather": lambda: x().gather(0, at(0, 1, -1, 2).reshape(1, 4)),
-    "take": lambda: x().take(at(11, 12)),
-    "embedding": lambda: F.embedding(at(1, 5), x()),
+    "index": lambda x: x[at(0, 3)],
+    "index_select": lambda x: x.index_select(0, at(2, 4)),
+    "gather": lambda x: x.gather(0, at(0, 1, -1, 2).reshape(1, 4)),
+    "take": lambda x: x.take(at(11, 12)),
+    "embedding": lambda x: F.embedding(at(1, 5), x),
 }
 
 
 @pytest.mark.parametrize("name", READS)
 def test_what_is_outside_reads_as_zero(name):
-    got = READS[name]()
+    """Nothing is read in its place."""
+    got = READS[name](x() + 1)
     with told(name, "(is out of bounds for a dimension with size|index out of range in self)"):
         torch.cuda.synchronize()
     assert 0 in got.flatten().tolist()
+
+
+@pytest.mark.parametrize("name", ["index_select", "gather", "embedding"])
+def test_nothing_is_read_of_what_has_no_elements(name):
+    got = READS[name](x()[:0])
+    with told(name):
+        torch.cuda.synchronize()
+    assert set(got.flatten().tolist()) == {0}
 
 
 def test_classes_outside_have_no_one(emulated):
@@ -50,7 +59,7 @@ def test_classes_outside_have_no_one(emulated):
     waits = len(emulated.named("synchronize_stream"))
     got = F.one_hot(labels, 3)
     assert len(emulated.named("synchronize_stream")) == waits
-    with told("scatter", "of bounds for a dimension with size 3"):
+    with told("one_hot", "of bounds for a dimension with size 3"):
         torch.cuda.synchronize()
     assert got.tolist() == [[1, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 1]]
 
@@ -87,6 +96,9 @@ WRITES = {
     "scatter": lambda x: x.scatter_(0, at(3, 3, 3, 3).reshape(1, 4), 1.0),
     "scatter_add": lambda x: x.scatter_add_(0, at(-1, 3).reshape(1, 2), torch.ones(1, 2).cuda()),
     "index_reduce": lambda x: x.index_reduce_(0, at(9), torch.ones(1, 4).cuda(), "amax"),
+    "scatter_reduce": lambda x: x.scatter_reduce_(
+        0, at(3, 9).reshape(1, 2), torch.ones(1, 2).cuda(), "mean", include_self=False
+    ),
 }
 
 
@@ -99,6 +111,29 @@ def test_nothing_is_written_outside(name):
     if name == "index_put":
         expected[0] = [1.0] * 4
     assert given.tolist() == expected
+
+
+@pytest.mark.parametrize(("row", "column"), [(3, 0), (1, 4), (-4, 0), (2, -5)])
+def test_one_of_several_indices_outside(row, column):
+    """Nothing is written in the place of what it names."""
+    given, expected = x(), x().tolist()
+    given.index_put_((at(row, -1), at(column, 0)), torch.tensor([-1.0, -2.0]).cuda())
+    with told("index_put"):
+        torch.cuda.synchronize()
+    expected[2][0] = -2.0
+    assert given.tolist() == expected
+
+
+def test_a_source_with_too_few_elements(emulated):
+    """Nobody waits for the number of places."""
+    mask = torch.tensor([True, False, True, True]).cuda()
+    waits = len(emulated.named("synchronize_stream"))
+    found = torch.zeros(4).cuda().masked_scatter(mask, torch.ones(3).cuda())
+    torch.zeros(4).cuda().masked_scatter(mask, torch.ones(2).cuda())
+    assert len(emulated.named("synchronize_stream")) == waits
+    with told("masked_scatter", "of bounds for a dimension with size 2"):
+        torch.cuda.synchronize()
+    assert found.tolist() == [1, 0, 1, 1]
 
 
 def test_pivots():

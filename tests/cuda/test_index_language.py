@@ -191,6 +191,53 @@ def test_scatters_into_what_lies_in_no_usual_order(dtype: Any) -> None:
     torch.testing.assert_close(found[1], found[0])
 
 
+SCATTERS_OF_INTEGERS: dict[str, Callable[..., Any]] = {
+    "sum": lambda x, at, source: x.index_add(0, at, source),
+    "of rows": lambda x, at, source: x.t().contiguous().index_add(1, at, source.t()).t(),
+    "amax": lambda x, at, source: x.scatter_reduce(0, at[:, None].expand(9, 5), source, "amax"),
+    "amin": lambda x, at, source: x.scatter_reduce(0, at[:, None].expand(9, 5), source, "amin"),
+    "put": lambda x, at, source: x.index_put((at, at), source[:, 0], accumulate=True),
+}
+
+
+@pytest.mark.parametrize("name", SCATTERS_OF_INTEGERS)
+@pytest.mark.parametrize("dtype", [torch.int32, torch.int64])
+def test_whole_numbers_are_combined_without_sorting(
+    emulated: Any, name: str, dtype: torch.dtype
+) -> None:
+    """No order matters; the texts compile."""
+    x, source = (torch.randint(-9, 9, (n, 5), dtype=dtype) for n in (5, 9))
+    args = x, torch.randint(0, 5, (9,)), source
+    found = SCATTERS_OF_INTEGERS[name](*(each.cuda() for each in args))
+    assert torch.equal(found.cpu(), SCATTERS_OF_INTEGERS[name](*args))
+    names = [call[1] for call in emulated.named("launch")]
+    assert "combine_elements" in names and "combine_runs" not in names
+    for source_text in emulated.sources.values() if compiler.is_installed() else ():
+        if source_text.name == "combine_elements":
+            check(source_text, is_double=False)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_nothing_but_what_is_scattered_moves_in_place(emulated: Any, dtype: torch.dtype) -> None:
+    """The target is neither copied onto itself nor kept in a wider type."""
+    x, at = torch.randn(40, 3).to(dtype), torch.tensor([7, 2, 7])
+    there, values = x.cuda(), x[:3].cuda()
+    at = at.cuda()
+    emulated.calls.clear()
+    there.index_add_(0, at, values)
+    there[at] = values[:1]
+    there.index_put_((at, at - at), values[:, 0], accumulate=True)
+    there.index_fill_(1, at[1:2], 3.0)
+    names = [call[1] for call in emulated.named("launch")]
+    assert not emulated.named("copy")
+    assert not [each for each in names if each.startswith("element") and "strided" not in each]
+    x.index_add_(0, at.cpu(), values.cpu())
+    x[at.cpu()] = values[:1].cpu()
+    x.index_put_((at.cpu(), at.cpu() * 0), values[:, 0].cpu(), accumulate=True)
+    x.index_fill_(1, at[1:2].cpu(), 3.0)
+    torch.testing.assert_close(there.cpu(), x)
+
+
 def test_places_are_sorted_once_for_what_goes_there_side_by_side(
     constructs: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

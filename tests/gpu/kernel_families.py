@@ -24,7 +24,8 @@ CASES = 3
 
 
 def families() -> dict[str, list[Operator]]:
-    """The operators with kernels on CUDA, by the package of their kernels or of their geometry."""
+    """The operators with kernels on CUDA, by the package of their kernels or of their geometry; or
+    with functions over tensors in their place."""
     found: dict[str, list[Operator]] = {"pointwise": [], "reduction": []}
     for operator in harness.program().operators:
         if isinstance(operator.kind, Reduction):
@@ -32,8 +33,9 @@ def families() -> dict[str, list[Operator]]:
         elif operator.name in POINTWISE:
             found["pointwise"].append(operator)
         elif isinstance(operator.kind, Dispatch):
-            kernel = dict(operator.kind.backends).get("CUDA")
-            if kernel is not None:
+            backends = dict(operator.kind.backends)
+            kernel = backends.get("CUDA") or backends.get("CompositeExplicitAutograd")
+            if kernel is not None and "CPU" in backends:
                 found.setdefault(kernel.module.partition(".")[0], []).append(operator)
         elif isinstance(operator.kind, Draw):
             found.setdefault("random", []).append(operator)

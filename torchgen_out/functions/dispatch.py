@@ -1049,6 +1049,58 @@ def index_put_(
     return call(input, indices, values, accumulate)
 
 
+__put_slices = operators._put_slices.calls
+__put_slices_inplace = operators._put_slices.inplace_calls
+
+
+def _put_slices(input: Tensor, dim: int, index: Tensor, values: Tensor, accumulate: bool) -> Tensor:
+    """_put_slices(Tensor self, int dim, Tensor index, Tensor values, bool accumulate) -> Tensor
+
+    Writes slices of `values` over those of `self` that `index` names, or adds them.
+    """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "_put_slices", "dim", 2)
+    try:
+        call = __put_slices[input._key, index._key, values._key]
+    except AttributeError:
+        return __put_slices.miss(input, dim, index, values, accumulate)
+    return call(input, dim, index, values, accumulate)
+
+
+def _put_slices_(
+    input: Tensor, dim: int, index: Tensor, values: Tensor, accumulate: bool
+) -> Tensor:
+    """_put_slices_(Tensor(a!) self, int dim, Tensor index, Tensor values, bool accumulate) ->
+    Tensor(a!)
+
+    In-place variant of `_put_slices`.
+    """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "_put_slices", "dim", 2)
+    try:
+        call = __put_slices_inplace[input._key, index._key, values._key]
+    except AttributeError:
+        return __put_slices_inplace.miss(input, dim, index, values, accumulate)
+    return call(input, dim, index, values, accumulate)
+
+
+__merged_places = operators._merged_places.calls
+
+
+def _merged_places(first: Tensor, second: Tensor, inside: Tensor) -> Tensor:
+    """_merged_places(Tensor first, Tensor second, Tensor inside) -> Tensor
+
+    Makes indices of two dims places in the two taken as one. `inside` is 1, in their sizes.
+
+    On a device, an index outside becomes a place outside.
+    """
+    try:
+        call = __merged_places[first._key, second._key, inside._key]
+    except AttributeError:
+        return __merged_places.miss(first, second, inside)
+    return call(first, second, inside)
+
+
 _index_add = operators.index_add.calls
 _index_add_inplace = operators.index_add.inplace_calls
 _index_add_out = operators.index_add.out_calls
@@ -1324,6 +1376,39 @@ def index_reduce_(
     return call(input, dim, index, source, reduce, include_self)
 
 
+__combine_slices = operators._combine_slices.calls
+__combine_slices_inplace = operators._combine_slices.inplace_calls
+
+
+def _combine_slices(input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str) -> Tensor:
+    """_combine_slices(Tensor self, int dim, Tensor index, Tensor source, str reduce) -> Tensor
+
+    Combines the slices of `source` with the slices of `self` that `index` names.
+    """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "_combine_slices", "dim", 2)
+    try:
+        call = __combine_slices[input._key, index._key, source._key]
+    except AttributeError:
+        return __combine_slices.miss(input, dim, index, source, reduce)
+    return call(input, dim, index, source, reduce)
+
+
+def _combine_slices_(input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str) -> Tensor:
+    """_combine_slices_(Tensor(a!) self, int dim, Tensor index, Tensor source, str reduce) ->
+    Tensor(a!)
+
+    In-place variant of `_combine_slices`.
+    """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "_combine_slices", "dim", 2)
+    try:
+        call = __combine_slices_inplace[input._key, index._key, source._key]
+    except AttributeError:
+        return __combine_slices_inplace.miss(input, dim, index, source, reduce)
+    return call(input, dim, index, source, reduce)
+
+
 _put = operators.put.calls
 _put_inplace = operators.put.inplace_calls
 
@@ -1482,6 +1567,39 @@ def scatter___value(
     except AttributeError:
         return _scatter_value_inplace.miss(input, dim, index, value)
     return call(input, dim, index, value)
+
+
+__combine_elements = operators._combine_elements.calls
+__combine_elements_inplace = operators._combine_elements.inplace_calls
+
+
+def _combine_elements(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str) -> Tensor:
+    """_combine_elements(Tensor self, int dim, Tensor index, Tensor src, str reduce) -> Tensor
+
+    Combines `src` with the elements of `self` at the places along `dim` given by `index`.
+    """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "_combine_elements", "dim", 2)
+    try:
+        call = __combine_elements[input._key, index._key, src._key]
+    except AttributeError:
+        return __combine_elements.miss(input, dim, index, src, reduce)
+    return call(input, dim, index, src, reduce)
+
+
+def _combine_elements_(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str) -> Tensor:
+    """_combine_elements_(Tensor(a!) self, int dim, Tensor index, Tensor src, str reduce) ->
+    Tensor(a!)
+
+    In-place variant of `_combine_elements`.
+    """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "_combine_elements", "dim", 2)
+    try:
+        call = __combine_elements_inplace[input._key, index._key, src._key]
+    except AttributeError:
+        return __combine_elements_inplace.miss(input, dim, index, src, reduce)
+    return call(input, dim, index, src, reduce)
 
 
 _scatter_reduce = operators.scatter_reduce.calls
@@ -1813,6 +1931,35 @@ def masked_scatter_(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     except AttributeError:
         return _masked_scatter_inplace.miss(input, mask, source)
     return call(input, mask, source)
+
+
+__masked_copy = operators._masked_copy.calls
+__masked_copy_inplace = operators._masked_copy.inplace_calls
+
+
+def _masked_copy(input: Tensor, before: Tensor, count: Tensor, source: Tensor) -> Tensor:
+    """_masked_copy(Tensor self, Tensor before, Tensor count, Tensor source) -> Tensor
+
+    Is `masked_scatter` of vectors. `before`, `count`: how many elements are masked before each one,
+    and up to it.
+    """
+    try:
+        call = __masked_copy[input._key, before._key, count._key, source._key]
+    except AttributeError:
+        return __masked_copy.miss(input, before, count, source)
+    return call(input, before, count, source)
+
+
+def _masked_copy_(input: Tensor, before: Tensor, count: Tensor, source: Tensor) -> Tensor:
+    """_masked_copy_(Tensor(a!) self, Tensor before, Tensor count, Tensor source) -> Tensor(a!)
+
+    In-place variant of `_masked_copy`.
+    """
+    try:
+        call = __masked_copy_inplace[input._key, before._key, count._key, source._key]
+    except AttributeError:
+        return __masked_copy_inplace.miss(input, before, count, source)
+    return call(input, before, count, source)
 
 
 __ordered = operators._ordered.calls

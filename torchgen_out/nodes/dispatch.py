@@ -1122,6 +1122,47 @@ def recording_index_put(below, needs_self, needs_values, inplace=False):
     return call
 
 
+class PutSlicesBackward0(Node):
+    """_put_slices
+    self: not_implemented
+    values: not_implemented
+    index: non_differentiable
+    """
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        edges = node.edges
+        grad_self: Any = None
+        grad_values: Any = None
+        if edges[0] is not None:
+            grad_self = errors.raise_not_differentiable("_put_slices")
+        if edges[1] is not None:
+            grad_values = errors.raise_not_differentiable("_put_slices")
+        return grad_self, grad_values
+
+
+def recording__put_slices(below, needs_self, needs_values, inplace=False):
+    """Records PutSlicesBackward0 around `below`, which, if inplace, writes to self."""
+    finish = rebase_history if inplace else attach
+
+    def call(self, dim, index, values, accumulate):
+        if not grad_mode.state.enabled:
+            return below(self, dim, index, values, accumulate)
+        if inplace:
+            check_inplace(self)
+        node = PutSlicesBackward0()
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(values) if needs_values else None,
+        )
+        result = below(self, dim, index, values, accumulate)
+        finish(result, node)
+        return result
+
+    return call
+
+
 class IndexAddBackward0(Node):
     """index_add
     self: grad
@@ -1341,6 +1382,47 @@ def recording_index_reduce(below, needs_self, needs_source, inplace=False):
     return call
 
 
+class CombineSlicesBackward0(Node):
+    """_combine_slices
+    self: not_implemented
+    source: not_implemented
+    index: non_differentiable
+    """
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        edges = node.edges
+        grad_self: Any = None
+        grad_source: Any = None
+        if edges[0] is not None:
+            grad_self = errors.raise_not_differentiable("_combine_slices")
+        if edges[1] is not None:
+            grad_source = errors.raise_not_differentiable("_combine_slices")
+        return grad_self, grad_source
+
+
+def recording__combine_slices(below, needs_self, needs_source, inplace=False):
+    """Records CombineSlicesBackward0 around `below`, which, if inplace, writes to self."""
+    finish = rebase_history if inplace else attach
+
+    def call(self, dim, index, source, reduce):
+        if not grad_mode.state.enabled:
+            return below(self, dim, index, source, reduce)
+        if inplace:
+            check_inplace(self)
+        node = CombineSlicesBackward0()
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(source) if needs_source else None,
+        )
+        result = below(self, dim, index, source, reduce)
+        finish(result, node)
+        return result
+
+    return call
+
+
 class PutBackward0(Node):
     """put
     self: grad if accumulate else grad.put(index, source.new_zeros(source.shape), False)
@@ -1481,6 +1563,47 @@ def recording_scatter_value(below, needs_self, inplace=False):
         node.saved_dim = dim
         node.saved_index = save(index)
         result = below(self, dim, index, value)
+        finish(result, node)
+        return result
+
+    return call
+
+
+class CombineElementsBackward0(Node):
+    """_combine_elements
+    self: not_implemented
+    src: not_implemented
+    index: non_differentiable
+    """
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        edges = node.edges
+        grad_self: Any = None
+        grad_src: Any = None
+        if edges[0] is not None:
+            grad_self = errors.raise_not_differentiable("_combine_elements")
+        if edges[1] is not None:
+            grad_src = errors.raise_not_differentiable("_combine_elements")
+        return grad_self, grad_src
+
+
+def recording__combine_elements(below, needs_self, needs_src, inplace=False):
+    """Records CombineElementsBackward0 around `below`, which, if inplace, writes to self."""
+    finish = rebase_history if inplace else attach
+
+    def call(self, dim, index, src, reduce):
+        if not grad_mode.state.enabled:
+            return below(self, dim, index, src, reduce)
+        if inplace:
+            check_inplace(self)
+        node = CombineElementsBackward0()
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(src) if needs_src else None,
+        )
+        result = below(self, dim, index, src, reduce)
         finish(result, node)
         return result
 
@@ -1718,6 +1841,48 @@ def recording_masked_scatter(below, needs_self, needs_source, inplace=False):
         if needs_source:
             node.saved_source_sizes = source._sizes
         result = below(self, mask, source)
+        finish(result, node)
+        return result
+
+    return call
+
+
+class MaskedCopyBackward0(Node):
+    """_masked_copy
+    self: not_implemented
+    source: not_implemented
+    before: non_differentiable
+    count: non_differentiable
+    """
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        edges = node.edges
+        grad_self: Any = None
+        grad_source: Any = None
+        if edges[0] is not None:
+            grad_self = errors.raise_not_differentiable("_masked_copy")
+        if edges[1] is not None:
+            grad_source = errors.raise_not_differentiable("_masked_copy")
+        return grad_self, grad_source
+
+
+def recording__masked_copy(below, needs_self, needs_source, inplace=False):
+    """Records MaskedCopyBackward0 around `below`, which, if inplace, writes to self."""
+    finish = rebase_history if inplace else attach
+
+    def call(self, before, count, source):
+        if not grad_mode.state.enabled:
+            return below(self, before, count, source)
+        if inplace:
+            check_inplace(self)
+        node = MaskedCopyBackward0()
+        node.edges = (
+            gradient_edge(self) if needs_self else None,
+            gradient_edge(source) if needs_source else None,
+        )
+        result = below(self, before, count, source)
         finish(result, node)
         return result
 

@@ -664,13 +664,45 @@ index_put = Dispatch(
     promotion="same",
     promoted=("self", "values"),
     dtypes=dtype_sets.ALL,
-    kernel_names="scatter.scatter.index_put",
+    kernel_names={
+        "CPU": "scatter.scatter.index_put",
+        "CompositeExplicitAutograd": "scatter.index_put",
+    },
     meta=scatter_shapes.index_put,
     aliasing=("self",),
     host_lists=True,
     differentiable=("self", "values"),
     record=nodes.recording_index_put,
     vmap="written",
+)
+
+_put_slices = Dispatch(
+    "_put_slices(Tensor self, int dim, Tensor index, Tensor values, bool accumulate) -> Tensor",
+    {"self": "tensor", "index": "tensor", "values": "tensor"},
+    arguments={
+        "self": "operand",
+        "dim": "raw",
+        "index": "operand",
+        "values": "operand",
+        "accumulate": "raw",
+    },
+    promotion="same",
+    promoted=("self", "values"),
+    dtypes=dtype_sets.ALL,
+    kernel_names="torchgen_out.kernels.index._put_slices:program",
+    meta=scatter_shapes.put_slices,
+    aliasing=("self",),
+    differentiable=("self", "values"),
+    record=nodes.recording__put_slices,
+)
+
+_merged_places = Dispatch(
+    "_merged_places(Tensor first, Tensor second, Tensor inside) -> Tensor",
+    {"first": "tensor", "second": "tensor", "inside": "tensor"},
+    promotion="none",
+    dtypes=dtype_sets.INTEGRAL,
+    kernel_names="torchgen_out.kernels.index._merged_places:program",
+    meta=scatter_shapes.merged_places,
 )
 
 index_add = Dispatch(
@@ -720,7 +752,10 @@ index_fill_int_Scalar = Dispatch(
     arguments={"self": "operand", "dim": "raw", "index": "operand", "value": "operand"},
     promotion="none",
     dtypes=dtype_sets.ALL,
-    kernel_names="scatter.scatter.index_fill",
+    kernel_names={
+        "CPU": "scatter.scatter.index_fill",
+        "CompositeExplicitAutograd": "scatter.index_fill",
+    },
     meta=scatter_shapes.index_fill,
     aliasing=("self", "value"),
     differentiable=("self", "value"),
@@ -744,13 +779,36 @@ index_reduce = Dispatch(
     out_rule="exact",
     promoted=("self", "source"),
     dtypes=dtype_sets.ALL,
-    kernel_names="scatter.scatter.index_reduce",
+    kernel_names={
+        "CPU": "scatter.scatter.index_reduce",
+        "CompositeExplicitAutograd": "scatter.index_reduce",
+    },
     meta=scatter_shapes.index_reduce,
     aliasing=("self",),
     out_overlap="apart",
     differentiable=("self", "source"),
     record=nodes.recording_index_reduce,
     vmap="rows",
+)
+
+_combine_slices = Dispatch(
+    "_combine_slices(Tensor self, int dim, Tensor index, Tensor source, str reduce) -> Tensor",
+    {"self": "tensor", "index": "tensor", "source": "tensor"},
+    arguments={
+        "self": "operand",
+        "dim": "raw",
+        "index": "operand",
+        "source": "operand",
+        "reduce": "raw",
+    },
+    promotion="same",
+    promoted=("self", "source"),
+    dtypes=dtype_sets.ALL,
+    kernel_names="torchgen_out.kernels.index._combine_slices:program",
+    meta=scatter_shapes.combine_slices,
+    aliasing=("self",),
+    differentiable=("self", "source"),
+    record=nodes.recording__combine_slices,
 )
 
 put = Dispatch(
@@ -802,6 +860,26 @@ scatter_value = Dispatch(
     vmap="along",
 )
 
+_combine_elements = Dispatch(
+    "_combine_elements(Tensor self, int dim, Tensor index, Tensor src, str reduce) -> Tensor",
+    {"self": "tensor", "index": "tensor", "src": "tensor"},
+    arguments={
+        "self": "operand",
+        "dim": "raw",
+        "index": "operand",
+        "src": "operand",
+        "reduce": "raw",
+    },
+    promotion="same",
+    promoted=("self", "src"),
+    dtypes=dtype_sets.ALL,
+    kernel_names="torchgen_out.kernels.index._combine_elements:program",
+    meta=scatter_shapes.combine_elements,
+    aliasing=("self",),
+    differentiable=("self", "src"),
+    record=nodes.recording__combine_elements,
+)
+
 scatter_reduce = Dispatch(
     "scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor",
     {"self": "tensor", "index": "tensor", "src": "tensor"},
@@ -816,7 +894,14 @@ scatter_reduce = Dispatch(
     out_rule="exact",
     promoted=("self", "src"),
     dtypes=dtype_sets.ALL,
-    kernel_names="torchgen_out.kernels.index.scatter_reduce:program",
+    kernel_names="torchgen_out.kernels.index._combine_elements:program",
+    case={
+        "self": Argument("self"),
+        "dim": Argument("dim"),
+        "index": Argument("index"),
+        "src": Argument("src"),
+        "reduce": Argument("reduce"),
+    },
     meta=scatter_shapes.scatter_combine,
     aliasing=("self",),
     out_overlap="apart",
@@ -882,7 +967,10 @@ scatter_reduce_two = Dispatch(
     out_rule="exact",
     promoted=("self", "src"),
     dtypes=dtype_sets.ALL,
-    kernel_names="scatter.scatter.scatter_reduce",
+    kernel_names={
+        "CPU": "scatter.scatter.scatter_reduce",
+        "CompositeExplicitAutograd": "scatter.scatter_reduce",
+    },
     meta=scatter_shapes.scatter_reduce,
     aliasing=("self",),
     out_overlap="apart",
@@ -897,12 +985,28 @@ masked_scatter = Dispatch(
     promotion="same",
     promoted=("self", "source"),
     dtypes=dtype_sets.ALL,
-    kernel_names="scatter.masking.masked_scatter",
+    kernel_names={
+        "CPU": "scatter.masking.masked_scatter",
+        "CompositeExplicitAutograd": "scatter.masked_scatter",
+    },
     meta=scatter_shapes.masked_scatter,
     half_as_stored=True,
     aliasing=("self", "mask", "source"),
     differentiable=("self", "source"),
     record=nodes.recording_masked_scatter,
+)
+
+_masked_copy = Dispatch(
+    "_masked_copy(Tensor self, Tensor before, Tensor count, Tensor source) -> Tensor",
+    {"self": "tensor", "before": "tensor", "count": "tensor", "source": "tensor"},
+    promotion="same",
+    promoted=("self", "source"),
+    dtypes=dtype_sets.ALL,
+    kernel_names="torchgen_out.kernels.index._masked_copy:program",
+    meta=scatter_shapes.masked_copy,
+    aliasing=("self",),
+    differentiable=("self", "source"),
+    record=nodes.recording__masked_copy,
 )
 
 _ordered = Dispatch(

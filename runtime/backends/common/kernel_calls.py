@@ -6,6 +6,7 @@ Shapes, dtypes and refusals are the Meta backend's; the kernel computes into res
 from __future__ import annotations
 
 import importlib
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -99,6 +100,20 @@ def explicit_kernel(operator: Operator, backend: str, device_index: int) -> Kern
     return found
 
 
+class _Called(threading.local):
+    """The operator with a kernel for all backends that a thread has called."""
+
+    operator = ""
+
+
+_called = _Called()
+
+
+def called_operator(operator: str) -> str:
+    """What a user called, where that calls an operator: whom faults are to name."""
+    return _called.operator or operator
+
+
 def make_explicit_call(
     kernel: Kernel, operator: Operator, signature: tuple[Any, ...], variant: str
 ) -> Call:
@@ -119,8 +134,13 @@ def make_explicit_call(
 
     def run(*args: Any) -> Any:
         given = [_without_grad(each) for each in (_on_one_device(args) if is_mixed else args)]
-        with autocast.off():
-            return kernel(*(arrange(given) if arrange else given))
+        before = _called.operator
+        _called.operator = before or operator.base_name
+        try:
+            with autocast.off():
+                return kernel(*(arrange(given) if arrange else given))
+        finally:
+            _called.operator = before
 
     if isinstance(operator, Dispatch):
         if operator.meta is None or getattr(kernel, "returns_results", False):

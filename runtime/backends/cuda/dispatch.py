@@ -19,6 +19,7 @@ from torchgen_out._runtime.backends.common.given_results import (
     make_copying_call,
     make_out_call,
 )
+from torchgen_out._runtime.backends.common.kernel_calls import called_operator
 from torchgen_out._runtime.backends.cuda import (
     captured_draws,
     copying,
@@ -52,7 +53,7 @@ class DeviceQueue:
 
     def __init__(self, index: int, operator: str) -> None:
         self.index = index
-        self.operator = operator
+        self.operator = called_operator(operator)
         self.processors = launching.processors(index)
         self.kept: list[Tensor] = []
 
@@ -88,8 +89,9 @@ class DeviceQueue:
     result = empty
 
     def copy(self, target: Array, source: Array) -> None:
-        """Write the elements of `source`, broadcast and cast, into an array apart from it."""
-        if not target.numel:
+        """Write the elements of `source`, broadcast and cast, into an array apart from it; or into
+        itself, which is nothing to do."""
+        if not target.numel or target == source:
             return
         plan = plans.plan_pointwise((source[2:],), target[2:])
         loops = copying.copy_loops(source.dtype, target.dtype, self.index)

@@ -96,6 +96,29 @@ def index_add(
     return _slices(out, self, dim, index, source, error)
 
 
+def combine_slices(
+    out: Any, self: Any, dim: int, index: Any, source: Any, reduce: str
+) -> dict[str, View | Refusal]:
+    """Slices at places of a vector with which others are combined."""
+    return index_add(out, self, dim, index, source)
+
+
+def put_slices(
+    out: Any, self: Any, dim: int, index: Any, values: Any, accumulate: bool
+) -> dict[str, View | Refusal]:
+    """Slices at places of a vector, counted from the end if negative, that are replaced or added
+    to."""
+    size = self.sizes[dim] if self.sizes else 1
+
+    def error(bad: Any) -> Exception:
+        first = int(bad[(bad < -size) | (bad >= size)][0])
+        return errors.index_out_of_bounds(first, dim % max(len(self.sizes), 1), size)
+
+    given = _slices(out, self, dim, index, values, error)
+    given["values"] = given.pop("source")
+    return given
+
+
 def index_copy(out: Any, self: Any, dim: int, index: Any, source: Any) -> dict[str, View | Refusal]:
     """Slices at places of a vector that are replaced."""
     size = self.sizes[dim] if self.sizes else 1

@@ -29,6 +29,11 @@ def scatter(self: Any, dim: int, index: Any, src: Any) -> Answer:
     return _check_places(self, dim, index, src)
 
 
+def combine_elements(self: Any, dim: int, index: Any, src: Any, reduce: str) -> Answer:
+    """The shape of self. Raises: as `scatter`."""
+    return scatter(self, dim, index, src)
+
+
 def scatter_value(self: Any, dim: int, index: Any, value: Any) -> Answer:
     """The shape of self. Raises: as `scatter`, and RuntimeError for a value out of range."""
     _check_number(self, value)
@@ -241,6 +246,11 @@ def masked_scatter(self: Any, mask: Any, source: Any) -> Answer:
     return shapes.broadcast_shapes(mask.shape, self.shape), self.dtype
 
 
+def masked_copy(self: Any, before: Any, count: Any, source: Any) -> Answer:
+    """The shape of self. What calls it has looked at the arguments."""
+    return self.shape, self.dtype
+
+
 def put(self: Any, index: Any, source: Any, accumulate: bool = False) -> Laid:
     """Laid out as self. Raises: RuntimeError for dtypes, IndexError if the counts differ."""
     if index.dtype is not dtypes.int64:
@@ -269,6 +279,21 @@ def index_put(self: Any, indices: Sequence[Any], values: Any, accumulate: bool =
             f"{errors.scalar_type_name(values.dtype)} for the source."
         )
     return _laid_as(self)
+
+
+def put_slices(self: Any, dim: int, index: Any, values: Any, accumulate: bool) -> Laid:
+    """Laid out as self. What calls it has looked at the sizes."""
+    return _laid_as(self)
+
+
+def combine_slices(self: Any, dim: int, index: Any, source: Any, reduce: str) -> Laid:
+    """The same."""
+    return _laid_as(self)
+
+
+def merged_places(first: Any, second: Any, inside: Any) -> Answer:
+    """The shape to which indices broadcast."""
+    return shapes.broadcast_shapes(first.shape, second.shape), dtypes.int64
 
 
 def _laid_as(self: Any) -> Laid:

@@ -164,9 +164,9 @@ def test_an_argument_names_the_fold(word: str, fold: Any) -> None:
     src = np.arange(6.0).reshape(2, 3) - 2
     expected = x.copy()
     fold.at(expected, (np.arange(2)[:, None], index), src)
-    for result in run(made("scatter_reduce"), x, 1, index, src, word):
+    for result in run(made("_combine_elements"), x, 1, index, src, word):
         np.testing.assert_array_equal(result, expected)
-    kernel = made("scatter_reduce")
+    kernel = made("_combine_elements")
     with pytest.raises(RuntimeError, match="index 4 is out of bounds"):
         kernel(x, x, 1, index + 1, src, word)
     np.testing.assert_array_equal(x, np.arange(12.0).reshape(3, 4))

@@ -96,3 +96,13 @@ def test_searching(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     planned = results(SEARCHING[name]())
     with without_plans(monkeypatch):
         assert planned == results(SEARCHING[name]())
+
+
+@pytest.mark.parametrize("value", [3, -2.75, True])
+def test_a_value_of_another_dtype_fills(value: Any) -> None:
+    """A 0-d tensor is converted, as a number is; few elements and many."""
+    for size in (3, 1 << 17):
+        x, at = torch.zeros(2, size), torch.tensor([1])
+        found = x.index_fill(0, at, torch.tensor(value, dtype=torch.float64))
+        assert torch.equal(found, x.index_fill(0, at, value))
+        assert torch.equal(x.index_fill(0, at, torch.tensor(value)), found)

@@ -6,6 +6,7 @@
 from torchgen_out._runtime.kernels.common.index import IndexProgram, Launch, TensorForm, nonzero
 from torchgen_out._runtime.kernels.common.lanes import I, note_outside, quotient
 from torchgen_out._runtime.kernels.common.places import U
+from torchgen_out._runtime.kernels.vecmath.numpy_reference import T
 
 
 def _channel_shuffle_0(
@@ -46,7 +47,11 @@ def _channel_shuffle_device_0(
     if not is_inside:
         note_outside(faults, first_check + 0, place, self_size2)
     place = I(place) if is_inside else I(0)
-    self_value = self[U(self_at + I(n * self_s0) + I(place * self_s1) + I(i * self_s2))]
+    self_value = (
+        self[U(self_at + I(n * self_s0) + I(place * self_s1) + I(i * self_s2))]
+        if is_inside
+        else T(0)
+    )
     out_here = self_value
     out[U(out_at + I(n * out_s0) + I(k * out_s1) + I(g * out_s2) + I(i * out_s3))] = out_here
 

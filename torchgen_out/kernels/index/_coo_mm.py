@@ -71,7 +71,7 @@ def _coo_mm_device_0(
         if not is_inside2:
             note_outside(faults, first_check + 1, place, mat_size2)
         place = I(place) if is_inside2 else I(0)
-        mat_value = mat[U(mat_at + I(place * mat_s0) + I(c * mat_s1))]
+        mat_value = mat[U(mat_at + I(place * mat_s0) + I(c * mat_s1))] if is_inside2 else T(0)
         scattered_values[U(item)] = values_value * mat_value
         position = np.int64(out_at + I(to_r_place * out_s0) + I(c * out_s1))
     if is_first:

@@ -82,7 +82,9 @@ def _cross_entropy_rows_with_other_none_device_0(
             if not is_inside:
                 note_outside(faults, first_check + 0, place, n_c)
             place = I(place) if is_inside else I(0)
-            self_value4 = self[U(self_at + I(b * self_s0) + I(place * self_s1))]
+            self_value4 = (
+                self[U(self_at + I(b * self_s0) + I(place * self_s1))] if is_inside else T(0)
+            )
             t0 = w_here * (self_value4 - top - shift)
             t1 = t0 * (T(1) - label_smoothing)
             t2 = -t1
@@ -311,7 +313,9 @@ def _cross_entropy_rows_with_other_none_long_device_5(
             if not is_inside:
                 note_outside(faults, first_check + 0, place, n_c)
             place = I(place) if is_inside else I(0)
-            self_value = self[U(self_at + I(b * self_s0) + I(place * self_s1))]
+            self_value = (
+                self[U(self_at + I(b * self_s0) + I(place * self_s1))] if is_inside else T(0)
+            )
             top_value = top[U(top_at + I(b * top_s0))]
             shift_value = shift[U(shift_at + I(b * shift_s0))]
             spread_value = spread[U(spread_at + I(b * spread_s0))]
@@ -522,7 +526,7 @@ def _cross_entropy_rows_with_0_0_other_device_0(
             if not is_inside:
                 note_outside(faults, first_check + 0, place, weight_size1)
             place = I(place) if is_inside else I(0)
-            weight_value = weight[U(weight_at + I(place * weight_s0))]
+            weight_value = weight[U(weight_at + I(place * weight_s0))] if is_inside else T(0)
             w_item = weight_value
             w_total = plus(w_total, w_item)
     w_total = joined_sum(w_total)
@@ -537,7 +541,9 @@ def _cross_entropy_rows_with_0_0_other_device_0(
             if not is_inside2:
                 note_outside(faults, first_check + 1, place2, n_c)
             place2 = I(place2) if is_inside2 else I(0)
-            self_value4 = self[U(self_at + I(b * self_s0) + I(place2 * self_s1))]
+            self_value4 = (
+                self[U(self_at + I(b * self_s0) + I(place2 * self_s1))] if is_inside2 else T(0)
+            )
             place_value = T(np.int64(spread))
             t0 = w_here * (self_value4 - top - shift)
             t1 = t0 * (T(1) - label_smoothing)
@@ -605,7 +611,7 @@ def _cross_entropy_rows_with_0_0_other_long_device_3(
             if not is_inside:
                 note_outside(faults, first_check + 0, place, weight_size1)
             place = I(place) if is_inside else I(0)
-            weight_value = weight[U(weight_at + I(place * weight_s0))]
+            weight_value = weight[U(weight_at + I(place * weight_s0))] if is_inside else T(0)
             w_item = weight_value
             w_total = plus(w_total, w_item)
     w_total = joined_sum(w_total)
@@ -629,7 +635,9 @@ def _cross_entropy_rows_with_0_0_other_long_device_4(
             if not is_inside:
                 note_outside(faults, first_check + 0, place, n_c)
             place = I(place) if is_inside else I(0)
-            self_value = self[U(self_at + I(b * self_s0) + I(place * self_s1))]
+            self_value = (
+                self[U(self_at + I(b * self_s0) + I(place * self_s1))] if is_inside else T(0)
+            )
             top_value = top[U(top_at + I(b * top_s0))]
             shift_value = shift[U(shift_at + I(b * shift_s0))]
             place_value = T(np.int64(spread[U(spread_at + I(b * spread_s0))]))
@@ -791,7 +799,9 @@ def _cross_entropy_rows_with_0_0_none_device_0(
             if not is_inside:
                 note_outside(faults, first_check + 0, place, n_c)
             place = I(place) if is_inside else I(0)
-            self_value4 = self[U(self_at + I(b * self_s0) + I(place * self_s1))]
+            self_value4 = (
+                self[U(self_at + I(b * self_s0) + I(place * self_s1))] if is_inside else T(0)
+            )
             place_value = T(np.int64(spread))
             t0 = w_here * (self_value4 - top - shift)
             t1 = t0 * (T(1) - label_smoothing)
@@ -896,7 +906,7 @@ def _cross_entropy_rows_device_0(
             if not is_inside:
                 note_outside(faults, first_check + 0, place, n_c)
             place = I(place) if is_inside else I(0)
-            weight_value2 = weight[U(weight_at + I(place * weight_s0))]
+            weight_value2 = weight[U(weight_at + I(place * weight_s0))] if is_inside else T(0)
             w_item = weight_value2
             w_total = plus(w_total, w_item)
     w_total = joined_sum(w_total)
@@ -911,7 +921,9 @@ def _cross_entropy_rows_device_0(
             if not is_inside2:
                 note_outside(faults, first_check + 1, place2, n_c)
             place2 = I(place2) if is_inside2 else I(0)
-            self_value4 = self[U(self_at + I(b * self_s0) + I(place2 * self_s1))]
+            self_value4 = (
+                self[U(self_at + I(b * self_s0) + I(place2 * self_s1))] if is_inside2 else T(0)
+            )
             t0 = w_here * (self_value4 - top - shift)
             t1 = t0 * (T(1) - label_smoothing)
             t2 = -t1
@@ -972,7 +984,7 @@ def _cross_entropy_rows_long_device_4(
             if not is_inside:
                 note_outside(faults, first_check + 0, place, n_c)
             place = I(place) if is_inside else I(0)
-            weight_value = weight[U(weight_at + I(place * weight_s0))]
+            weight_value = weight[U(weight_at + I(place * weight_s0))] if is_inside else T(0)
             w_item = weight_value
             w_total = plus(w_total, w_item)
     w_total = joined_sum(w_total)

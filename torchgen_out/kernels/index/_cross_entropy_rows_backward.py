@@ -149,7 +149,7 @@ def _cross_entropy_rows_backward_device_0(
             if not is_inside:
                 note_outside(faults, first_check + 0, place, n_c)
             place = I(place) if is_inside else I(0)
-            weight_value = weight[U(weight_at + I(place * weight_s0))]
+            weight_value = weight[U(weight_at + I(place * weight_s0))] if is_inside else T(0)
             kept_item = (T(1) - label_smoothing) * weight_value
             kept_total = plus(kept_total, kept_item)
             test_value = I(reduction - 1) != 0

@@ -56,7 +56,9 @@ def _multi_margin_alone_device_0(
             if not is_inside:
                 note_outside(faults, first_check + 0, place, n_c)
             place = I(place) if is_inside else I(0)
-            self_value = self[U(self_at + I(i * self_s0) + I(place * self_s1))]
+            self_value = (
+                self[U(self_at + I(i * self_s0) + I(place * self_s1))] if is_inside else T(0)
+            )
             self_value2 = self[U(self_at + I(i * self_s0) + I(c * self_s1))]
             test_value = I(p - 1) == 0
             t0 = margin - self_value + self_value2

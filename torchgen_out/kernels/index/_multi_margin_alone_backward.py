@@ -79,7 +79,9 @@ def _multi_margin_alone_backward_device_0(
             if not is_inside:
                 note_outside(faults, first_check + 0, place, n_c)
             place = I(place) if is_inside else I(0)
-            self_value = self[U(self_at + I(i * self_s0) + I(place * self_s1))]
+            self_value = (
+                self[U(self_at + I(i * self_s0) + I(place * self_s1))] if is_inside else T(0)
+            )
             self_value2 = self[U(self_at + I(i * self_s0) + I(c * self_s1))]
             test_value = I(p - 1) == 0
             grad_output_value = grad_output[U(grad_output_at + I(i * grad_output_s0))]
@@ -99,7 +101,9 @@ def _multi_margin_alone_backward_device_0(
         if not is_inside2:
             note_outside(faults, first_check + 1, place2, n_c)
         place2 = I(place2) if is_inside2 else I(0)
-        self_value3 = self[U(self_at + I(i * self_s0) + I(place2 * self_s1))]
+        self_value3 = (
+            self[U(self_at + I(i * self_s0) + I(place2 * self_s1))] if is_inside2 else T(0)
+        )
         self_value4 = self[U(self_at + I(i * self_s0) + I(c * self_s1))]
         test_value3 = I(p - 1) == 0
         grad_output_value2 = grad_output[U(grad_output_at + I(i * grad_output_s0))]

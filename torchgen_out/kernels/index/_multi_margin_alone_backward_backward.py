@@ -228,7 +228,9 @@ def _multi_margin_alone_backward_backward_device_0(
             if not is_inside:
                 note_outside(faults, first_check + 0, place, n_c)
             place = I(place) if is_inside else I(0)
-            self_value = self[U(self_at + I(i * self_s0) + I(place * self_s1))]
+            self_value = (
+                self[U(self_at + I(i * self_s0) + I(place * self_s1))] if is_inside else T(0)
+            )
             self_value2 = self[U(self_at + I(i * self_s0) + I(c * self_s1))]
             test_value2 = I(p - 1) == 0
             grad_output_value = grad_output[U(grad_output_at + I(i * grad_output_s0))]
@@ -269,7 +271,7 @@ def _multi_margin_alone_backward_backward_device_1(
         if not is_inside:
             note_outside(faults, first_check + 0, place, n_c)
         place = I(place) if is_inside else I(0)
-        self_value = self[U(self_at + I(i * self_s0) + I(place * self_s1))]
+        self_value = self[U(self_at + I(i * self_s0) + I(place * self_s1))] if is_inside else T(0)
         self_value2 = self[U(self_at + I(i * self_s0) + I(c * self_s1))]
         test_value2 = I(p - 1) == 0
         grad_output__value = grad_output_[
@@ -314,7 +316,7 @@ def _multi_margin_alone_backward_backward_device_1_step(
         if not is_inside:
             note_outside(faults, first_check + 0, place, n_c)
         place = I(place) if is_inside else I(0)
-        self_value = self[U(self_at + I(i * self_s0) + I(place * self_s1))]
+        self_value = self[U(self_at + I(i * self_s0) + I(place * self_s1))] if is_inside else T(0)
         self_value2 = self[U(self_at + I(i * self_s0) + I(c * self_s1))]
         test_value2 = I(p - 1) == 0
         grad_output__value = grad_output_[
@@ -361,7 +363,9 @@ def _multi_margin_alone_backward_backward_device_2(
                 if not is_inside:
                     note_outside(faults, first_check + 0, place, n_c)
                 place = I(place) if is_inside else I(0)
-                self_value = self[U(self_at + I(i * self_s0) + I(place * self_s1))]
+                self_value = (
+                    self[U(self_at + I(i * self_s0) + I(place * self_s1))] if is_inside else T(0)
+                )
                 self_value2 = self[U(self_at + I(i * self_s0) + I(c * self_s1))]
                 test_value = I(p - 1) == 0
                 grad_output_value = grad_output[U(grad_output_at + I(i * grad_output_s0))]
@@ -402,7 +406,9 @@ def _multi_margin_alone_backward_backward_device_3(
             if not is_inside:
                 note_outside(faults, first_check + 0, place, n_c)
             place = I(place) if is_inside else I(0)
-            self_value = self[U(self_at + I(i * self_s0) + I(place * self_s1))]
+            self_value = (
+                self[U(self_at + I(i * self_s0) + I(place * self_s1))] if is_inside else T(0)
+            )
             self_value2 = self[U(self_at + I(i * self_s0) + I(c * self_s1))]
             test_value = I(p - 1) == 0
             grad_grad_own_part_part_value = grad_grad_own_part_part[
@@ -451,7 +457,7 @@ def _multi_margin_alone_backward_backward_device_4(
     if not is_inside:
         note_outside(faults, first_check + 0, place, n_c)
     place = I(place) if is_inside else I(0)
-    self_value = self[U(self_at + I(i * self_s0) + I(place * self_s1))]
+    self_value = self[U(self_at + I(i * self_s0) + I(place * self_s1))] if is_inside else T(0)
     self_value2 = self[U(self_at + I(i * self_s0) + I(q * self_s1))]
     test_value2 = I(p - 1) == 0
     grad_output_value = grad_output[U(grad_output_at + I(i * grad_output_s0))]

@@ -273,7 +273,9 @@ def _multi_margin_total_alone_backward_backward_device_0(
             if not is_inside:
                 note_outside(faults, first_check + 0, place, n_c)
             place = I(place) if is_inside else I(0)
-            self_value = self[U(self_at + I(i * self_s0) + I(place * self_s1))]
+            self_value = (
+                self[U(self_at + I(i * self_s0) + I(place * self_s1))] if is_inside else T(0)
+            )
             self_value2 = self[U(self_at + I(i * self_s0) + I(c * self_s1))]
             test_value2 = I(p - 1) == 0
             grad_output_value = grad_output[U(grad_output_at)]
@@ -309,7 +311,9 @@ def _multi_margin_total_alone_backward_backward_device_1(
             if not is_inside:
                 note_outside(faults, first_check + 0, place, n_c)
             place = I(place) if is_inside else I(0)
-            self_value = self[U(self_at + I(i * self_s0) + I(place * self_s1))]
+            self_value = (
+                self[U(self_at + I(i * self_s0) + I(place * self_s1))] if is_inside else T(0)
+            )
             self_value2 = self[U(self_at + I(i * self_s0) + I(c * self_s1))]
             test_value2 = I(p - 1) == 0
             grad_output__value = grad_output_[
@@ -394,7 +398,9 @@ def _multi_margin_total_alone_backward_backward_device_3(
                 if not is_inside:
                     note_outside(faults, first_check + 0, place, n_c)
                 place = I(place) if is_inside else I(0)
-                self_value = self[U(self_at + I(i * self_s0) + I(place * self_s1))]
+                self_value = (
+                    self[U(self_at + I(i * self_s0) + I(place * self_s1))] if is_inside else T(0)
+                )
                 self_value2 = self[U(self_at + I(i * self_s0) + I(c * self_s1))]
                 test_value = I(p - 1) == 0
                 grad_output_value = grad_output[U(grad_output_at)]
@@ -436,7 +442,9 @@ def _multi_margin_total_alone_backward_backward_device_4(
                 if not is_inside:
                     note_outside(faults, first_check + 0, place, n_c)
                 place = I(place) if is_inside else I(0)
-                self_value = self[U(self_at + I(i * self_s0) + I(place * self_s1))]
+                self_value = (
+                    self[U(self_at + I(i * self_s0) + I(place * self_s1))] if is_inside else T(0)
+                )
                 self_value2 = self[U(self_at + I(i * self_s0) + I(c * self_s1))]
                 test_value = I(p - 1) == 0
                 grad_grad_own_part_part_value = grad_grad_own_part_part[
@@ -481,7 +489,7 @@ def _multi_margin_total_alone_backward_backward_device_5(
     if not is_inside:
         note_outside(faults, first_check + 0, place, n_c)
     place = I(place) if is_inside else I(0)
-    self_value = self[U(self_at + I(i * self_s0) + I(place * self_s1))]
+    self_value = self[U(self_at + I(i * self_s0) + I(place * self_s1))] if is_inside else T(0)
     self_value2 = self[U(self_at + I(i * self_s0) + I(q * self_s1))]
     test_value2 = I(p - 1) == 0
     grad_output_value = grad_output[U(grad_output_at)]

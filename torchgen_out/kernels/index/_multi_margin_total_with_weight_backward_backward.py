@@ -533,7 +533,9 @@ def _multi_margin_total_with_weight_backward_backward_device_0(
             if not is_inside:
                 note_outside(faults, first_check + 0, place, n_c)
             place = I(place) if is_inside else I(0)
-            self_value = self[U(self_at + I(i * self_s0) + I(place * self_s1))]
+            self_value = (
+                self[U(self_at + I(i * self_s0) + I(place * self_s1))] if is_inside else T(0)
+            )
             self_value2 = self[U(self_at + I(i * self_s0) + I(c * self_s1))]
             test_value2 = I(p - 1) == 0
             grad_output_value = grad_output[U(grad_output_at)]
@@ -582,7 +584,7 @@ def _multi_margin_total_with_weight_backward_backward_device_1(
         if not is_inside:
             note_outside(faults, first_check + 0, place, n_c)
         place = I(place) if is_inside else I(0)
-        self_value = self[U(self_at + I(i * self_s0) + I(place * self_s1))]
+        self_value = self[U(self_at + I(i * self_s0) + I(place * self_s1))] if is_inside else T(0)
         self_value2 = self[U(self_at + I(i * self_s0) + I(c * self_s1))]
         test_value2 = I(p - 1) == 0
         grad_output_value = grad_output[U(grad_output_at)]
@@ -616,7 +618,9 @@ def _multi_margin_total_with_weight_backward_backward_device_2(
             if not is_inside:
                 note_outside(faults, first_check + 0, place, n_c)
             place = I(place) if is_inside else I(0)
-            self_value = self[U(self_at + I(i * self_s0) + I(place * self_s1))]
+            self_value = (
+                self[U(self_at + I(i * self_s0) + I(place * self_s1))] if is_inside else T(0)
+            )
             self_value2 = self[U(self_at + I(i * self_s0) + I(c * self_s1))]
             test_value2 = I(p - 1) == 0
             is_inside2 = (np.int64(target[U(target_at + I(i * target_s0))]) >= 0) & (
@@ -714,7 +718,11 @@ def _multi_margin_total_with_weight_backward_backward_device_4(
                         if not is_inside:
                             note_outside(faults, first_check + 0, place, n_c)
                         place = I(place) if is_inside else I(0)
-                        self_value = self[U(self_at + I(i * self_s0) + I(place * self_s1))]
+                        self_value = (
+                            self[U(self_at + I(i * self_s0) + I(place * self_s1))]
+                            if is_inside
+                            else T(0)
+                        )
                         self_value2 = self[U(self_at + I(i * self_s0) + I(c * self_s1))]
                         test_value = I(p - 1) == 0
                         t0 = margin - self_value + self_value2
@@ -755,7 +763,9 @@ def _multi_margin_total_with_weight_backward_backward_device_5(
                 if not is_inside:
                     note_outside(faults, first_check + 0, place, n_c)
                 place = I(place) if is_inside else I(0)
-                self_value = self[U(self_at + I(i * self_s0) + I(place * self_s1))]
+                self_value = (
+                    self[U(self_at + I(i * self_s0) + I(place * self_s1))] if is_inside else T(0)
+                )
                 self_value2 = self[U(self_at + I(i * self_s0) + I(c * self_s1))]
                 test_value = I(p - 1) == 0
                 grad_output_value = grad_output[U(grad_output_at)]
@@ -802,7 +812,9 @@ def _multi_margin_total_with_weight_backward_backward_device_6(
                 if not is_inside:
                     note_outside(faults, first_check + 0, place, n_c)
                 place = I(place) if is_inside else I(0)
-                self_value = self[U(self_at + I(i * self_s0) + I(place * self_s1))]
+                self_value = (
+                    self[U(self_at + I(i * self_s0) + I(place * self_s1))] if is_inside else T(0)
+                )
                 self_value2 = self[U(self_at + I(i * self_s0) + I(c * self_s1))]
                 test_value = I(p - 1) == 0
                 grad_output_value = grad_output[U(grad_output_at)]
@@ -811,7 +823,7 @@ def _multi_margin_total_with_weight_backward_backward_device_6(
                 if not is_inside2:
                     note_outside(faults, first_check + 1, place2, n_q)
                 place2 = I(place2) if is_inside2 else I(0)
-                weight_value = weight[U(weight_at + I(place2 * weight_s0))]
+                weight_value = weight[U(weight_at + I(place2 * weight_s0))] if is_inside2 else T(0)
                 grad_grad_own_part_part_value = grad_grad_own_part_part[
                     U(grad_grad_own_part_part_at + I(i * grad_grad_own_part_part_s0))
                 ]
@@ -847,7 +859,7 @@ def _multi_margin_total_with_weight_backward_backward_device_7(
         if not is_inside:
             note_outside(faults, first_check + 0, place, n_c)
         place = I(place) if is_inside else I(0)
-        self_value = self[U(self_at + I(i * self_s0) + I(place * self_s1))]
+        self_value = self[U(self_at + I(i * self_s0) + I(place * self_s1))] if is_inside else T(0)
         self_value2 = self[U(self_at + I(i * self_s0) + I(c * self_s1))]
         test_value = I(p - 1) == 0
         grad_output_value = grad_output[U(grad_output_at)]
@@ -887,7 +899,9 @@ def _multi_margin_total_with_weight_backward_backward_device_8(
                 if not is_inside:
                     note_outside(faults, first_check + 0, place, n_c)
                 place = I(place) if is_inside else I(0)
-                self_value = self[U(self_at + I(i * self_s0) + I(place * self_s1))]
+                self_value = (
+                    self[U(self_at + I(i * self_s0) + I(place * self_s1))] if is_inside else T(0)
+                )
                 self_value2 = self[U(self_at + I(i * self_s0) + I(c * self_s1))]
                 test_value = I(p - 1) == 0
                 place2 = np.int64(target[U(target_at + I(i * target_s0))])
@@ -895,7 +909,7 @@ def _multi_margin_total_with_weight_backward_backward_device_8(
                 if not is_inside2:
                     note_outside(faults, first_check + 1, place2, n_q)
                 place2 = I(place2) if is_inside2 else I(0)
-                weight_value = weight[U(weight_at + I(place2 * weight_s0))]
+                weight_value = weight[U(weight_at + I(place2 * weight_s0))] if is_inside2 else T(0)
                 grad_grad_own_part_part_value = grad_grad_own_part_part[
                     U(grad_grad_own_part_part_at + I(i * grad_grad_own_part_part_s0))
                 ]
@@ -945,7 +959,7 @@ def _multi_margin_total_with_weight_backward_backward_device_9(
     if not is_inside:
         note_outside(faults, first_check + 0, place, n_c)
     place = I(place) if is_inside else I(0)
-    self_value = self[U(self_at + I(i * self_s0) + I(place * self_s1))]
+    self_value = self[U(self_at + I(i * self_s0) + I(place * self_s1))] if is_inside else T(0)
     self_value2 = self[U(self_at + I(i * self_s0) + I(q2 * self_s1))]
     test_value2 = I(p - 1) == 0
     grad_output_value = grad_output[U(grad_output_at)]

@@ -61,7 +61,9 @@ def _multi_margin_with_weight_device_0(
             if not is_inside:
                 note_outside(faults, first_check + 0, place, n_c)
             place = I(place) if is_inside else I(0)
-            self_value = self[U(self_at + I(i * self_s0) + I(place * self_s1))]
+            self_value = (
+                self[U(self_at + I(i * self_s0) + I(place * self_s1))] if is_inside else T(0)
+            )
             self_value2 = self[U(self_at + I(i * self_s0) + I(c * self_s1))]
             test_value = I(p - 1) == 0
             place2 = np.int64(target[U(target_at + I(i * target_s0))])
@@ -69,7 +71,7 @@ def _multi_margin_with_weight_device_0(
             if not is_inside2:
                 note_outside(faults, first_check + 1, place2, weight_size1)
             place2 = I(place2) if is_inside2 else I(0)
-            weight_value = weight[U(weight_at + I(place2 * weight_s0))]
+            weight_value = weight[U(weight_at + I(place2 * weight_s0))] if is_inside2 else T(0)
             t0 = margin - self_value + self_value2
             t1 = (t0 if test_value else t0 * t0) if t0 > T(0) else T(0)
             t2 = t1 * scale

@@ -479,7 +479,9 @@ def _multi_margin_with_weight_backward_backward_device_0(
             if not is_inside:
                 note_outside(faults, first_check + 0, place, n_c)
             place = I(place) if is_inside else I(0)
-            self_value = self[U(self_at + I(i * self_s0) + I(place * self_s1))]
+            self_value = (
+                self[U(self_at + I(i * self_s0) + I(place * self_s1))] if is_inside else T(0)
+            )
             self_value2 = self[U(self_at + I(i * self_s0) + I(c * self_s1))]
             test_value2 = I(p - 1) == 0
             grad_output_value = grad_output[U(grad_output_at + I(i * grad_output_s0))]
@@ -528,7 +530,7 @@ def _multi_margin_with_weight_backward_backward_device_1(
         if not is_inside:
             note_outside(faults, first_check + 0, place, n_c)
         place = I(place) if is_inside else I(0)
-        self_value = self[U(self_at + I(i * self_s0) + I(place * self_s1))]
+        self_value = self[U(self_at + I(i * self_s0) + I(place * self_s1))] if is_inside else T(0)
         self_value2 = self[U(self_at + I(i * self_s0) + I(c * self_s1))]
         test_value2 = I(p - 1) == 0
         grad_output_value = grad_output[U(grad_output_at + I(i * grad_output_s0))]
@@ -575,7 +577,7 @@ def _multi_margin_with_weight_backward_backward_device_2(
         if not is_inside:
             note_outside(faults, first_check + 0, place, n_c)
         place = I(place) if is_inside else I(0)
-        self_value = self[U(self_at + I(i * self_s0) + I(place * self_s1))]
+        self_value = self[U(self_at + I(i * self_s0) + I(place * self_s1))] if is_inside else T(0)
         self_value2 = self[U(self_at + I(i * self_s0) + I(c * self_s1))]
         test_value2 = I(p - 1) == 0
         is_inside2 = (np.int64(target[U(target_at + I(i * target_s0))]) >= 0) & (
@@ -633,7 +635,9 @@ def _multi_margin_with_weight_backward_backward_device_2(
                 if not is_inside3:
                     note_outside(faults, first_check + 1, place2, n_c)
                 place2 = I(place2) if is_inside3 else I(0)
-                self_value3 = self[U(self_at + I(i * self_s0) + I(place2 * self_s1))]
+                self_value3 = (
+                    self[U(self_at + I(i * self_s0) + I(place2 * self_s1))] if is_inside3 else T(0)
+                )
                 self_value4 = self[U(self_at + I(i * self_s0) + I(c * self_s1))]
                 test_value4 = I(p - 1) == 0
                 t4 = margin - self_value3 + self_value4
@@ -676,7 +680,9 @@ def _multi_margin_with_weight_backward_backward_device_3(
                 if not is_inside:
                     note_outside(faults, first_check + 0, place, n_c)
                 place = I(place) if is_inside else I(0)
-                self_value = self[U(self_at + I(i * self_s0) + I(place * self_s1))]
+                self_value = (
+                    self[U(self_at + I(i * self_s0) + I(place * self_s1))] if is_inside else T(0)
+                )
                 self_value2 = self[U(self_at + I(i * self_s0) + I(c * self_s1))]
                 test_value = I(p - 1) == 0
                 grad_output_value = grad_output[U(grad_output_at + I(i * grad_output_s0))]
@@ -723,7 +729,9 @@ def _multi_margin_with_weight_backward_backward_device_4(
                 if not is_inside:
                     note_outside(faults, first_check + 0, place, n_c)
                 place = I(place) if is_inside else I(0)
-                self_value = self[U(self_at + I(i * self_s0) + I(place * self_s1))]
+                self_value = (
+                    self[U(self_at + I(i * self_s0) + I(place * self_s1))] if is_inside else T(0)
+                )
                 self_value2 = self[U(self_at + I(i * self_s0) + I(c * self_s1))]
                 test_value = I(p - 1) == 0
                 grad_output_value = grad_output[U(grad_output_at + I(i * grad_output_s0))]
@@ -732,7 +740,7 @@ def _multi_margin_with_weight_backward_backward_device_4(
                 if not is_inside2:
                     note_outside(faults, first_check + 1, place2, n_q)
                 place2 = I(place2) if is_inside2 else I(0)
-                weight_value = weight[U(weight_at + I(place2 * weight_s0))]
+                weight_value = weight[U(weight_at + I(place2 * weight_s0))] if is_inside2 else T(0)
                 grad_grad_own_part_part_value = grad_grad_own_part_part[
                     U(grad_grad_own_part_part_at + I(i * grad_grad_own_part_part_s0))
                 ]
@@ -769,7 +777,7 @@ def _multi_margin_with_weight_backward_backward_device_5(
         if not is_inside:
             note_outside(faults, first_check + 0, place, n_c)
         place = I(place) if is_inside else I(0)
-        self_value = self[U(self_at + I(i * self_s0) + I(place * self_s1))]
+        self_value = self[U(self_at + I(i * self_s0) + I(place * self_s1))] if is_inside else T(0)
         self_value2 = self[U(self_at + I(i * self_s0) + I(c * self_s1))]
         test_value = I(p - 1) == 0
         grad_output_value = grad_output[U(grad_output_at + I(i * grad_output_s0))]
@@ -809,7 +817,9 @@ def _multi_margin_with_weight_backward_backward_device_6(
             if not is_inside:
                 note_outside(faults, first_check + 0, place, n_c)
             place = I(place) if is_inside else I(0)
-            self_value = self[U(self_at + I(i * self_s0) + I(place * self_s1))]
+            self_value = (
+                self[U(self_at + I(i * self_s0) + I(place * self_s1))] if is_inside else T(0)
+            )
             self_value2 = self[U(self_at + I(i * self_s0) + I(c * self_s1))]
             test_value = I(p - 1) == 0
             place2 = np.int64(target[U(target_at + I(i * target_s0))])
@@ -817,7 +827,7 @@ def _multi_margin_with_weight_backward_backward_device_6(
             if not is_inside2:
                 note_outside(faults, first_check + 1, place2, n_q)
             place2 = I(place2) if is_inside2 else I(0)
-            weight_value = weight[U(weight_at + I(place2 * weight_s0))]
+            weight_value = weight[U(weight_at + I(place2 * weight_s0))] if is_inside2 else T(0)
             grad_grad_own_part_part_value = grad_grad_own_part_part[
                 U(grad_grad_own_part_part_at + I(i * grad_grad_own_part_part_s0))
             ]
@@ -873,7 +883,7 @@ def _multi_margin_with_weight_backward_backward_device_7(
     if not is_inside:
         note_outside(faults, first_check + 0, place, n_c)
     place = I(place) if is_inside else I(0)
-    self_value = self[U(self_at + I(i * self_s0) + I(place * self_s1))]
+    self_value = self[U(self_at + I(i * self_s0) + I(place * self_s1))] if is_inside else T(0)
     self_value2 = self[U(self_at + I(i * self_s0) + I(q2 * self_s1))]
     test_value2 = I(p - 1) == 0
     grad_output_value = grad_output[U(grad_output_at + I(i * grad_output_s0))]

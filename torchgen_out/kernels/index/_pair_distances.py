@@ -54,13 +54,15 @@ def _pair_distances_device_0(
         if not is_inside:
             note_outside(faults, first_check + 0, place, self_size2)
         place = I(place) if is_inside else I(0)
-        self_value = self[U(self_at + I(place * self_s0) + I(d * self_s1))]
+        self_value = self[U(self_at + I(place * self_s0) + I(d * self_s1))] if is_inside else T(0)
         place2 = np.int64(columns[U(columns_at + I(k * columns_s0))])
         is_inside2 = (place2 >= 0) & (place2 < self_size2)
         if not is_inside2:
             note_outside(faults, first_check + 1, place2, self_size2)
         place2 = I(place2) if is_inside2 else I(0)
-        self_value2 = self[U(self_at + I(place2 * self_s0) + I(d * self_s1))]
+        self_value2 = (
+            self[U(self_at + I(place2 * self_s0) + I(d * self_s1))] if is_inside2 else T(0)
+        )
         t0 = self_value - self_value2
         s_item = t0 * t0
         s_total = plus(s_total, s_item)
@@ -82,13 +84,15 @@ def _pair_distances_device_0_step(
         if not is_inside:
             note_outside(faults, first_check + 0, place, self_size2)
         place = I(place) if is_inside else I(0)
-        self_value = self[U(self_at + I(place * self_s0) + I(d * self_s1))]
+        self_value = self[U(self_at + I(place * self_s0) + I(d * self_s1))] if is_inside else T(0)
         place2 = np.int64(columns[U(columns_at + I(k * columns_s0))])
         is_inside2 = (place2 >= 0) & (place2 < self_size2)
         if not is_inside2:
             note_outside(faults, first_check + 1, place2, self_size2)
         place2 = I(place2) if is_inside2 else I(0)
-        self_value2 = self[U(self_at + I(place2 * self_s0) + I(d * self_s1))]
+        self_value2 = (
+            self[U(self_at + I(place2 * self_s0) + I(d * self_s1))] if is_inside2 else T(0)
+        )
         t0 = self_value - self_value2
         part0 = t0 * t0
     else:

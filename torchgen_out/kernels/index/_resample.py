@@ -31,7 +31,7 @@ def _resample_with_other_none_device_0(
         if not is_inside:
             note_outside(faults, first_check + 0, place, self_size2)
         place = I(place) if is_inside else I(0)
-        self_value = self[U(self_p + I(place * self_s0) + I(j * self_s1))]
+        self_value = self[U(self_p + I(place * self_s0) + I(j * self_s1))] if is_inside else T(0)
         t0 = row_weights_value * self_value
         out_item = t0 if row_weights_value != T(0) else T(0)
         out_total = plus(out_total, out_item)
@@ -58,7 +58,7 @@ def _resample_with_other_none_device_0_step(
         if not is_inside:
             note_outside(faults, first_check + 0, place, self_size2)
         place = I(place) if is_inside else I(0)
-        self_value = self[U(self_p + I(place * self_s0) + I(j * self_s1))]
+        self_value = self[U(self_p + I(place * self_s0) + I(j * self_s1))] if is_inside else T(0)
         t0 = row_weights_value * self_value
         part0 = t0 if row_weights_value != T(0) else T(0)
     else:
@@ -137,7 +137,7 @@ def _resample_with_none_other_device_0(
         if not is_inside:
             note_outside(faults, first_check + 0, place, self_size1)
         place = I(place) if is_inside else I(0)
-        self_value = self[U(self_p + I(i * self_s0) + I(place * self_s1))]
+        self_value = self[U(self_p + I(i * self_s0) + I(place * self_s1))] if is_inside else T(0)
         t0 = column_weights_value * self_value
         out_item = t0 if column_weights_value != T(0) else T(0)
         out_total = plus(out_total, out_item)
@@ -167,7 +167,7 @@ def _resample_with_none_other_device_0_step(
         if not is_inside:
             note_outside(faults, first_check + 0, place, self_size1)
         place = I(place) if is_inside else I(0)
-        self_value = self[U(self_p + I(i * self_s0) + I(place * self_s1))]
+        self_value = self[U(self_p + I(i * self_s0) + I(place * self_s1))] if is_inside else T(0)
         t0 = column_weights_value * self_value
         part0 = t0 if column_weights_value != T(0) else T(0)
     else:
@@ -283,7 +283,11 @@ def _resample_device_0(
             if not is_inside2:
                 note_outside(faults, first_check + 1, place2, self_size1)
             place2 = I(place2) if is_inside2 else I(0)
-            self_value = self[U(self_p + I(place * self_s0) + I(place2 * self_s1))]
+            self_value = (
+                self[U(self_p + I(place * self_s0) + I(place2 * self_s1))]
+                if is_inside & is_inside2
+                else T(0)
+            )
             t0 = column_weights_value != T(0)
             t1 = row_weights_value != T(0) and t0
             t2 = column_weights_value * self_value

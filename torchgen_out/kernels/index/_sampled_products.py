@@ -52,13 +52,15 @@ def _sampled_products_device_0(
         if not is_inside:
             note_outside(faults, first_check + 0, place, left_size2)
         place = I(place) if is_inside else I(0)
-        left_value = left[U(left_at + I(place * left_s0) + I(i * left_s1))]
+        left_value = left[U(left_at + I(place * left_s0) + I(i * left_s1))] if is_inside else T(0)
         place2 = np.int64(columns[U(columns_at + I(e * columns_s0))])
         is_inside2 = (place2 >= 0) & (place2 < right_size2)
         if not is_inside2:
             note_outside(faults, first_check + 1, place2, right_size2)
         place2 = I(place2) if is_inside2 else I(0)
-        right_value = right[U(right_at + I(place2 * right_s0) + I(i * right_s1))]
+        right_value = (
+            right[U(right_at + I(place2 * right_s0) + I(i * right_s1))] if is_inside2 else T(0)
+        )
         out_item = left_value * right_value
         out_total = plus(out_total, out_item)
     out_total = joined_sum(out_total)
@@ -79,13 +81,15 @@ def _sampled_products_device_0_step(
         if not is_inside:
             note_outside(faults, first_check + 0, place, left_size2)
         place = I(place) if is_inside else I(0)
-        left_value = left[U(left_at + I(place * left_s0) + I(i * left_s1))]
+        left_value = left[U(left_at + I(place * left_s0) + I(i * left_s1))] if is_inside else T(0)
         place2 = np.int64(columns[U(columns_at + I(e * columns_s0))])
         is_inside2 = (place2 >= 0) & (place2 < right_size2)
         if not is_inside2:
             note_outside(faults, first_check + 1, place2, right_size2)
         place2 = I(place2) if is_inside2 else I(0)
-        right_value = right[U(right_at + I(place2 * right_s0) + I(i * right_s1))]
+        right_value = (
+            right[U(right_at + I(place2 * right_s0) + I(i * right_s1))] if is_inside2 else T(0)
+        )
         part0 = left_value * right_value
     else:
         out_here = part0

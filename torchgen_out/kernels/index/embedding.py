@@ -8,6 +8,7 @@ import numpy as np
 from torchgen_out._runtime.kernels.common.index import IndexProgram, Launch, TensorForm
 from torchgen_out._runtime.kernels.common.lanes import I, note_outside
 from torchgen_out._runtime.kernels.common.places import U, row_start
+from torchgen_out._runtime.kernels.vecmath.numpy_reference import T
 
 
 def embedding_0(
@@ -42,7 +43,9 @@ def embedding_device_0(
     if not is_inside:
         note_outside(faults, first_check + 0, place, weight_size2)
     place = I(place) if is_inside else I(0)
-    weight_value = weight[U(weight_at + I(place * weight_s0) + I(d * weight_s1))]
+    weight_value = (
+        weight[U(weight_at + I(place * weight_s0) + I(d * weight_s1))] if is_inside else T(0)
+    )
     out_here = weight_value
     out[U(out_p + I(d * out_s0))] = out_here
 

@@ -9,6 +9,7 @@ from torchgen_out._runtime.kernels.common import indexing as indexing_geometry
 from torchgen_out._runtime.kernels.common.index import IndexProgram, Launch, TensorForm
 from torchgen_out._runtime.kernels.common.lanes import I, note_outside
 from torchgen_out._runtime.kernels.common.places import U, row_start
+from torchgen_out._runtime.kernels.vecmath.numpy_reference import T
 
 
 def index_select_single_0(
@@ -87,7 +88,7 @@ def index_select_device_0(
     if not is_inside:
         note_outside(faults, first_check + 0, place, self_size2)
     place = I(place) if is_inside else I(0)
-    self_value = self[U(self_p + I(place * self_s0) + I(i * self_s1))]
+    self_value = self[U(self_p + I(place * self_s0) + I(i * self_s1))] if is_inside else T(0)
     out_here = self_value
     out[U(out_p + I(j * out_s0) + I(i * out_s1))] = out_here
 

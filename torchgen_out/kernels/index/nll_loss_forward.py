@@ -62,8 +62,10 @@ def nll_loss_forward_with_none_device_0(
             if not is_inside3:
                 note_outside(faults, first_check + 2, place3, self_size1)
             place3 = I(place3) if is_inside3 else I(0)
-            self_value = T(
-                self[U(self_at + I(place * self_s0) + I(place2 * self_s1) + I(place3 * self_s2))]
+            self_value = (
+                T(self[U(self_at + I(place * self_s0) + I(place2 * self_s1) + I(place3 * self_s2))])
+                if is_inside & is_inside2 & is_inside3
+                else T(0)
             )
             loss_item = -(w_here * self_value)
             loss_total = plus(loss_total, loss_item)
@@ -246,7 +248,7 @@ def nll_loss_forward_device_0(
             if not is_inside:
                 note_outside(faults, first_check + 0, place, weight_size1)
             place = I(place) if is_inside else I(0)
-            weight_value = T(weight[U(weight_at + I(place * weight_s0))])
+            weight_value = T(weight[U(weight_at + I(place * weight_s0))]) if is_inside else T(0)
             w_item = weight_value
             w_total = plus(w_total, w_item)
     w_total = joined_sum(w_total)
@@ -271,8 +273,14 @@ def nll_loss_forward_device_0(
             if not is_inside4:
                 note_outside(faults, first_check + 3, place4, self_size1)
             place4 = I(place4) if is_inside4 else I(0)
-            self_value = T(
-                self[U(self_at + I(place2 * self_s0) + I(place3 * self_s1) + I(place4 * self_s2))]
+            self_value = (
+                T(
+                    self[
+                        U(self_at + I(place2 * self_s0) + I(place3 * self_s1) + I(place4 * self_s2))
+                    ]
+                )
+                if is_inside2 & is_inside3 & is_inside4
+                else T(0)
             )
             loss_item = -(w_here * self_value)
             loss_total = plus(loss_total, loss_item)

@@ -9,6 +9,7 @@ from torchgen_out._runtime.kernels.common import indexing as indexing_geometry
 from torchgen_out._runtime.kernels.common.index import IndexProgram, Launch, TensorForm
 from torchgen_out._runtime.kernels.common.lanes import I, note_outside
 from torchgen_out._runtime.kernels.common.places import U, counted, row_start
+from torchgen_out._runtime.kernels.vecmath.numpy_reference import T
 
 
 def take_0(
@@ -42,7 +43,7 @@ def take_device_0(
     if not is_inside:
         note_outside(faults, first_check + 0, place, self_size1)
     place = I(place) if is_inside else I(0)
-    self_value = self[U(self_at + I(place * self_s0))]
+    self_value = self[U(self_at + I(place * self_s0))] if is_inside else T(0)
     out_here = self_value
     out[U(out_p)] = out_here
 

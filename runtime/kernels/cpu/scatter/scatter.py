@@ -116,13 +116,18 @@ def walk_slices(sizes: tuple[int, ...], dim: int, count: int, has_source: bool =
 def plan_writing(
     dtype: Any, index: TensorSpec, walk: Walk, how: int, refuse: Refuse, value: Any = None
 ) -> LaunchPlan:
-    """The plan that copies self and has the elements of a source, or one value, join it."""
+    """The plan that copies self and has the elements of a source, or one value, join it.
+
+    value: a number, None for a source of the dtype, or a `TensorSpec` for one of another.
+    """
     return LaunchPlan(_make_run(dtype, index, walk, how, refuse, value), None)
 
 
 def _make_run(
     dtype: Any, index: TensorSpec, walk: Walk, how: int, refuse: Refuse, value: Any
 ) -> Callable[..., None]:
+    casts = value.__class__ is TensorSpec
+    value = None if casts else value
     word = dtype
     if dtype == np.bool_:
         word, how = WORDS[1], OF_BOOLEANS.get(how, how)
@@ -167,7 +172,7 @@ def _make_run(
         if not fine:
             raise refuse(slots[at_slots : at_slots + numel].reshape(index.sizes))
 
-    if word == dtype and index.dtype == INT64 and is_short:
+    if word == dtype and index.dtype == INT64 and is_short and not casts:
         return run_short if number is None else run_number
     return run
 
@@ -289,8 +294,9 @@ def index_fill(
     """Fill the slices that `index` names."""
     walk = walk_slices(self.sizes, dim, index.numel, has_source=False)
     refuse = _bad_place(dim % max(len(self.sizes), 1), walk.size)
-    number = None if value.__class__ is TensorSpec else value
-    return plan_writing(self.dtype, index, from_end(walk), COPY, refuse, number)
+    is_alike = value.__class__ is TensorSpec and value.dtype == self.dtype
+    given = None if is_alike else value
+    return plan_writing(self.dtype, index, from_end(walk), COPY, refuse, given)
 
 
 def from_end(walk: Walk) -> Walk:

@@ -1,7 +1,7 @@
 """PTX by numba-cuda-mlir, the successor of numba-cuda: this module alone knows it.
 
 It compiles the same texts, with two differences so far: a vector is read and written element by
-element, and a bfloat16 is rounded by integer arithmetic. Its atomic additions take arrays, so a
+element, and a bfloat16 is rounded by integer arithmetic. Its atomic operations take arrays, so a
 pointer is seen as one.
 """
 
@@ -16,9 +16,9 @@ import numpy as np
 
 from torchgen_out._runtime.kernels.cuda.compiling import compiler, conversions, vectors
 
-ATOMIC_ADD = """\
-def atomic_add(pointer, i, value):
-    return cuda.atomic.add(cuda.carray(pointer, i + 1), i, value)
+ATOMIC = """\
+def atomic_{name}(pointer, i, value):
+    return cuda.atomic.{name}(cuda.carray(pointer, i + 1), i, value)
 """
 
 
@@ -68,9 +68,10 @@ def _vocabulary(capability: tuple[int, int]) -> dict[str, Any]:
         exec(compile(_accesses(width), f"<accesses of {width}>", "exec"), scope)
         names |= {f"{name}{width}": inner(scope[name]) for name in ("load", "store")}
     scope = dict(names)
-    for text in (ATOMIC_ADD, conversions.BFLOAT16_BITS):
+    atomic = {f"atomic_{name}": ATOMIC.format(name=name) for name in vectors.ATOMIC}
+    for name, text in (*atomic.items(), ("bfloat16_bits", conversions.BFLOAT16_BITS)):
         exec(compile(text, "<inner>", "exec"), scope)
-    names |= {name: inner(scope[name]) for name in ("atomic_add", "bfloat16_bits")}
+        names[name] = inner(scope[name])
     return names
 
 

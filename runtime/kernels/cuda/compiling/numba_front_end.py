@@ -67,7 +67,7 @@ def _vocabulary(capability: tuple[int, int]) -> dict[str, Any]:
     for width in vectors.WIDTHS:
         names[f"load{width}"] = vectors.make_load(width)
         names[f"store{width}"] = vectors.make_store(width)
-    names["atomic_add"] = vectors.make_atomic_add()
+    names |= {f"atomic_{name}": vectors.make_atomic(name) for name in vectors.ATOMIC}
     if capability >= conversions.SINCE:
         names["bfloat16_bits"] = conversions.make_bfloat16_bits()
     else:

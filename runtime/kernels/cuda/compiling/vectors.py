@@ -48,17 +48,21 @@ def make_store(width: int) -> Any:
     return intrinsic(store)
 
 
-def make_atomic_add() -> Any:
-    """atomic_add(pointer, i, value): what stood there, to which an int32 or int64 is added."""
+ATOMIC = ("add", "max", "min")
+"""What is done to an element at once, whoever else does it there: `atomic_add` and its kin."""
+
+
+def make_atomic(name: str) -> Any:
+    """atomic(pointer, i, value): what stood there, which an int32 or int64 is combined with."""
     from numba.cuda.extending import intrinsic
 
-    def atomic_add(typingctx: Any, pointer: Any, i: Any, value: Any) -> Any:
+    def atomic(typingctx: Any, pointer: Any, i: Any, value: Any) -> Any:
         def emit(context: Any, builder: Any, signature: Any, args: Sequence[Any]) -> Any:
-            return builder.atomic_rmw("add", builder.gep(args[0], [args[1]]), args[2], "monotonic")
+            return builder.atomic_rmw(name, builder.gep(args[0], [args[1]]), args[2], "monotonic")
 
         return pointer.dtype(pointer, i, pointer.dtype), emit
 
-    return intrinsic(atomic_add)
+    return intrinsic(atomic)
 
 
 class _Place:

@@ -110,15 +110,12 @@ def write_coordinate(out, found, n, distance, step, size):
         i = I(i + cuda.gridsize(1))
 
 
-def merge_index(
-    queue: Queue, places: Array, index: Array, size: int, is_first: bool, wraps: bool = True
-) -> None:
+def merge_index(queue: Queue, places: Array, index: Array, size: int, is_first: bool) -> None:
     """places = places * size + index, counted from the end if negative; -1 for one outside."""
     given = converted(queue, index, dtypes.int64)
     numbers = (places.numel, size)
-    flags = {"IS_FIRST": is_first, "WRAPS": wraps}
     operands = (places, given, queue.faults)
-    run_elements(queue, merge_places, places.numel, *operands, *numbers, **flags)
+    run_elements(queue, merge_places, places.numel, *operands, *numbers, IS_FIRST=is_first)
 
 
 @device_kernel("int64* int64* int64*", "I int64")
@@ -127,7 +124,7 @@ def merge_places(places, index, faults, n, size):
     i = I(cuda.grid(1))
     while i < n:
         k = index[i]
-        if WRAPS and k < 0:
+        if k < 0:
             k = np.int64(k + size)
         before = np.int64(0) if IS_FIRST else places[i]
         is_inside = (k >= 0) & (k < size)
@@ -136,13 +133,6 @@ def merge_places(places, index, faults, n, size):
         is_inside = is_inside & (before >= 0)
         places[i] = np.int64(before * size + k) if is_inside else np.int64(-1)
         i = I(i + cuda.gridsize(1))
-
-
-def plain_places(queue: Queue, index: Array, size: int, wraps: bool = False) -> Array:
-    """An index vector as int64, -1 for one outside [0, size); wraps: or [-size, size)."""
-    places = queue.empty((index.numel,), dtypes.int64)
-    merge_index(queue, places, index, size, True, wraps)
-    return places
 
 
 def in_order(queue: Queue, array: Array, order: Sequence[int]) -> Array:

@@ -22,15 +22,6 @@ from torchgen_out._runtime.kernels.cuda.indexing.places import (
 from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, contiguous
 
 
-def within(array: Array, sizes: tuple[int, ...], dim: int) -> Array:
-    """Cut `array` down to `sizes` in all dims but `dim`."""
-    if array.ndim == len(sizes):
-        for each, size in enumerate(sizes):
-            if each != dim % len(sizes) and array.sizes[each] != size:
-                array = array.narrowed(each, 0, size)
-    return array
-
-
 def read_slices(queue: Queue, out: Array, x: Array, places: Array, folded: Folded) -> None:
     """out[o, j, i] = x[o, places[j], i]; x as `folded` says, all contiguous; zero if outside."""
     numbers = (out.numel, places.numel, folded.count, folded.inner)

@@ -258,7 +258,7 @@ class _Call:
         keys = None
         if launch.scatter is not None and launch.combines:
             keys = self._keys(launch, launch.scatter[0], self._loops(launch))
-            values = self.queue.empty((count,), self.arrays[launch.scatter[0]].dtype)
+            values = self.queue.empty((count,), self.arrays[launch.scatter[0]].dtype.opmath)
             first = [values, self.queue.empty((keys.count,), dtypes.int64)]
         if not count or self._contracted(launch):
             return
@@ -394,9 +394,7 @@ class _Call:
             array, values = (each._replace(dtype=dtypes.uint8) for each in (array, values))
         flat = array.at(0, (_reach(array) + 1,), (1,))
         combine = COMBINE[COMBINED[kind]]
-        combine_at_places(
-            self.queue, flat, positions, values, keys.folded, combine, steps=keys.steps
-        )
+        combine_at_places(self.queue, flat, positions, values, keys.folded, combine, keys.steps)
 
     def _lanes(self, launch: Launch, count: int) -> int:
         """How many threads share an item."""
@@ -536,13 +534,15 @@ def _with_bytes(arrays: dict[str, Array]) -> dict[str, Array]:
 
 
 def _in_opmath(program: IndexProgram) -> set[str]:
-    """The results that launches put together or read, so that these are rounded at the end."""
+    """The results that launches read, or put together more than once, so that these are rounded at
+    the end."""
     found: set[str] = set()
+    combined: list[str] = []
     for launch in (*program.on_device, *program.on_long_rows):
         found |= {name for name in launch.arrays if is_read(launch, name)}
-        found |= set(launch.scatter[:1] if launch.scatter and launch.combines else ())
+        combined += launch.scatter[:1] if launch.scatter and launch.combines else ()
         found |= set(launch.product.tensors if launch.product else ())
-    return found
+    return found | {name for name in combined if combined.count(name) > 1}
 
 
 def _before(array: Array) -> int:

@@ -1,12 +1,14 @@
-"""Combining values at places, of which some come several times: sums, products, extremes, means.
+"""Combining values at places, of which some come several times: sums, products, extremes.
 
 The values' positions are sorted by place, stably, and one thread goes through the values of one
 place in their order: so results are those of a loop over the values, and equal calls give equal
-bits. 16-bit floats combine in float32 and are rounded once.
+bits. Sums and extremes of whole numbers do not depend on an order: they are combined where they
+lie, by atomic operations. 16-bit floats combine in float32 and are rounded once.
 """
 
 from __future__ import annotations
 
+from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.kernels.common.folded import Folded
 from torchgen_out._runtime.kernels.cuda.compiling.typed import (
     DeviceFunction,
@@ -21,7 +23,7 @@ from torchgen_out._runtime.kernels.cuda.sort.radix import sort_positions
 
 def sum_at_places(queue: Queue, target: Array, places: Array, values: Array) -> None:
     """target[places[i]] += values[i]. Shape: contiguous (m), int64 (n) and (n)."""
-    combine_at_places(queue, target, places, values, Folded(1, target.numel, 1), plus)
+    combine_at_places(queue, target, places, values, Folded(1, target.numel, 1), plus, (0, 1))
 
 
 def combine_at_places(
@@ -31,28 +33,28 @@ def combine_at_places(
     values: Array,
     folded: Folded,
     combine: DeviceFunction,
-    include_self: bool = True,
-    is_mean: bool = False,
-    steps: tuple[int, int] | None = None,
+    steps: tuple[int, int],
 ) -> None:
     """target[o, places[k], i] = itself combined with values[o, k, i], for all k in order.
 
-    Shape: target (outer, count, inner) as `folded` says; places int64 (n), those outside are left
-    out; values contiguous (outer, n, inner). include_self: whether what stood there takes part.
-    is_mean: whether the sum is divided by how many took part. steps: of the target's first two
-    dims, if it is not contiguous.
+    Shape: target (outer, count, inner) as `folded` says, steps: of its first two dims; places int64
+    (n), those outside are left out; values contiguous (outer, n, inner), of the target's dtype or
+    the one in which it computes.
     """
     outer, count, inner = folded
     n = places.numel
-    if not n * outer * inner:
+    total = n * outer * inner
+    if not total:
+        return
+    if combine in ATOMIC and target.dtype in (dtypes.int32, dtypes.int64):
+        numbers = (n, count, inner, *steps, total)
+        atomic = {"atomic": ATOMIC[combine]}
+        run_elements(queue, combine_elements, total, target, values, places, *numbers, **atomic)
         return
     order = sort_positions(queue, places, count.bit_length() + 1)
-    flags = {"INCLUDE_SELF": include_self, "IS_MEAN": is_mean}
-    numbers = (n, count, inner, *(steps or (count * inner, inner)), outer * n * inner)
     operands = (target, values, places, order)
-    run_elements(
-        queue, combine_runs, outer * n * inner, *operands, *numbers, combine=combine, **flags
-    )
+    numbers = (n, count, inner, *steps, total)
+    run_elements(queue, combine_runs, total, *operands, *numbers, combine=combine)
 
 
 @device_function
@@ -74,19 +76,51 @@ def smaller(a, b):
 
 
 COMBINE = {
-    "sum": plus, "add": plus, "mean": plus, "prod": times, "multiply": times,
-    "amax": greatest, "max": greatest, "amin": smaller, "min": smaller,
-}  # fmt: skip
-"""What `reduce=` names."""
+    "sum": plus,
+    "prod": times,
+    "max": greatest,
+    "min": smaller,
+}
+"""What folds are called."""
 
 
 @device_function
-def mean_of(total, taken):
-    """The sum over the number; integers round down."""
-    return T(total // T(taken)) if IS_INTEGER else T(total / T(taken))
+def add_atomically(pointer, i, value):
+    """Add a whole number to an element."""
+    atomic_add(pointer, i, value)
 
 
-@device_kernel("X* X* int64* int64*", "I I I I I I")
+@device_function
+def raise_atomically(pointer, i, value):
+    """Have an element be at least a whole number."""
+    atomic_max(pointer, i, value)
+
+
+@device_function
+def lower_atomically(pointer, i, value):
+    """Have an element be at most a whole number."""
+    atomic_min(pointer, i, value)
+
+
+ATOMIC = {plus: add_atomically, greatest: raise_atomically, smaller: lower_atomically}
+"""What combines whole numbers in any order."""
+
+
+@device_kernel("X* X* int64*", "I I I I I I")
+def combine_elements(target, values, places, n, count, inner, row_step, place_step, total):
+    """A thread owns (o, k, i), at the distance of the grid: a value, beside others of its place."""
+    item = I(cuda.grid(1))
+    while item < total:
+        row = divided(item, inner)
+        o = divided(row, n)
+        place = places[I(row - o * n)]
+        if (place >= 0) & (place < count):
+            column = I(item - row * inner)
+            atomic(target, I(o * row_step + I(place) * place_step + column), values[item])
+        item = I(item + cuda.gridsize(1))
+
+
+@device_kernel("X* Y* int64* int64*", "I I I I I I")
 def combine_runs(target, values, places, order, n, count, inner, row_step, place_step, total):
     """A thread owns (o, k, i), at the distance of the grid: if the k-th place in order is the first
     of its kind, it goes through all of that place."""
@@ -101,15 +135,8 @@ def combine_runs(target, values, places, order, n, count, inner, row_step, place
         if is_inside and (k == 0 or places[order[I(k - 1)]] != place):
             at = I(o * row_step + I(place) * place_step + column)
             acc = load_X(target[at])
-            taken = np.int64(1)
-            if not INCLUDE_SELF:
-                acc = load_X(values[(o * n + I(order[k])) * inner + column])
-                k = I(k + 1)
             while k < n and places[order[k]] == place:
-                acc = combine(acc, load_X(values[(o * n + I(order[k])) * inner + column]))
-                taken += 1
+                acc = combine(acc, load_Y(values[(o * n + I(order[k])) * inner + column]))
                 k = I(k + 1)
-            if IS_MEAN:
-                acc = mean_of(acc, taken)
             target[at] = store_X(acc)
         item = I(item + cuda.gridsize(1))
