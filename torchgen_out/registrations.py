@@ -484,6 +484,7 @@ ops.diag_embed = dispatch.diag_embed
 ops.trace = dispatch.trace
 ops.gather = dispatch.gather
 ops.index_select = dispatch.index_select
+ops._read_slices = dispatch._read_slices
 ops.index = dispatch.index
 ops.take = dispatch.take
 ops.take_along_dim = composite.take_along_dim

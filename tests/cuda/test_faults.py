@@ -236,7 +236,7 @@ def test_no_launch_and_no_wait_is_added(emulated):
     calls = len(emulated.calls)
     given[index]
     names = [call[0] for call in emulated.calls[calls:]]
-    assert names.count("launch") == 2 and "synchronize_stream" not in names
+    assert names.count("launch") == 1 and "synchronize_stream" not in names
 
 
 def test_an_operator_keeps_its_record():

@@ -580,6 +580,23 @@ def index_select(
     return call(input, dim, index)
 
 
+__read_slices = operators._read_slices.calls
+
+
+def _read_slices(input: Tensor, dim: int, index: Tensor) -> Tensor:
+    """_read_slices(Tensor self, int dim, Tensor index) -> Tensor
+
+    Takes the slices of `dim` that a vector names, those counted from the end if negative.
+    """
+    if dim.__class__ is not int:
+        dim = as_int(dim, "_read_slices", "dim", 2)
+    try:
+        call = __read_slices[input._key, index._key]
+    except AttributeError:
+        return __read_slices.miss(input, dim, index)
+    return call(input, dim, index)
+
+
 _index_Tensor = operators.index_Tensor.calls
 
 

@@ -629,6 +629,33 @@ def recording_index_select(below, needs_self):
     return call
 
 
+class ReadSlicesBackward0(Node):
+    """_read_slices
+    self: not_implemented
+    index: non_differentiable
+    """
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        grad_self = errors.raise_not_differentiable("_read_slices")
+        return (grad_self,)
+
+
+def recording__read_slices(below, needs_self):
+    """Records ReadSlicesBackward0 around `below`."""
+
+    def call(self, dim, index):
+        result = below(self, dim, index)
+        if not grad_mode.state.enabled:
+            return result
+        node = ReadSlicesBackward0()
+        attach_unary(result, self, node)
+        return result
+
+    return call
+
+
 class IndexBackward0(Node):
     """index.Tensor
     self: grad.new_zeros(self.shape).index_put_(indices, grad, True)

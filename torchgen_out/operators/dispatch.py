@@ -349,12 +349,26 @@ index_select = Dispatch(
     vmap="batched.shaping.index_select",
 )
 
+_read_slices = Dispatch(
+    "_read_slices(Tensor self, int dim, Tensor index) -> Tensor",
+    {"self": "tensor", "index": "tensor"},
+    arguments={"self": "operand", "dim": "raw", "index": "operand"},
+    promotion="same",
+    promoted=("self",),
+    dtypes=dtype_sets.ALL,
+    kernel_names="torchgen_out.kernels.index._read_slices:program",
+    meta=indexing_shapes.read_slices,
+    half_as_stored=True,
+    differentiable=("self",),
+    record=nodes.recording__read_slices,
+)
+
 index_Tensor = Dispatch(
     "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
     {"self": "tensor", "indices": "tensors"},
     promotion="none",
     dtypes=dtype_sets.ALL,
-    kernel_names="indexing.reading.index",
+    kernel_names={"CPU": "indexing.reading.index", "CompositeExplicitAutograd": "indexing.index"},
     meta=None,
     half_as_stored=True,
     host_lists=True,

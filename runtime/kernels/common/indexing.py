@@ -47,6 +47,23 @@ def index_select(out: Any, self: Any, dim: int, index: Any) -> dict[str, View]:
     return {"index": View((count,), steps), **around(dim, out=out, self=self)}
 
 
+def read_slices(out: Any, self: Any, dim: int, index: Any) -> dict[str, View | Refusal]:
+    """The same, of a refusal of its own."""
+    size, position = self.sizes[dim] if self.sizes else 1, dim % max(len(self.sizes), 1)
+    refusal = Refusal("index", _outside_counted(position, size))
+    return {REFUSAL: refusal, **index_select(out, self, dim, index)}
+
+
+def _outside_counted(dim: int, size: int) -> Callable[[Any], Exception]:
+    """The error for the first of some indices, negative ones too, that is not in a dim."""
+
+    def error(index: Any) -> Exception:
+        bad = int(index[(index < -size) | (index >= size)].reshape(-1)[0])
+        return errors.index_out_of_bounds(bad, dim, size)
+
+    return error
+
+
 def take(out: Any, self: Any, index: Any) -> dict[str, View | Refusal] | None:
     """Elements at places of the flattened tensor."""
     step = merged_stride(self.sizes, self.strides)
@@ -108,13 +125,8 @@ def put_slices(
 ) -> dict[str, View | Refusal]:
     """Slices at places of a vector, counted from the end if negative, that are replaced or added
     to."""
-    size = self.sizes[dim] if self.sizes else 1
-
-    def error(bad: Any) -> Exception:
-        first = int(bad[(bad < -size) | (bad >= size)][0])
-        return errors.index_out_of_bounds(first, dim % max(len(self.sizes), 1), size)
-
-    given = _slices(out, self, dim, index, values, error)
+    size, position = self.sizes[dim] if self.sizes else 1, dim % max(len(self.sizes), 1)
+    given = _slices(out, self, dim, index, values, _outside_counted(position, size))
     given["values"] = given.pop("source")
     return given
 

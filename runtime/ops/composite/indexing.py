@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.bindings.arguments import store_out
@@ -139,3 +140,106 @@ def repeat_interleave(repeats: Any, output_size: int | None = None) -> Any:
         raise RuntimeError("allocated size does not match required size")
     places = ops.arange(total, device=repeats.device)
     return ops.searchsorted(ends, places, right=True).to(repeats.dtype)
+
+
+def index(self: Any, indices: Sequence[Any]) -> Any:
+    """Return self[indices]. An index outside is noted, and zero is read."""
+    found = places_of(self, indices)
+    outer, inner = found.outer, found.inner
+    seen = self.permute(found.order).reshape((*outer, found.size, *inner))
+    picked = ops._read_slices(seen, len(outer), found.index.reshape((-1,)))
+    return picked.reshape((*outer, *found.index._sizes, *inner))
+
+
+class Places(NamedTuple):
+    """An indexing expression as one index.
+
+    order: the dims of the tensor, the indexed ones together. outer, size, inner: the sizes before
+    these, their product, and the sizes behind. index: where along them, of the shape of what is
+    picked there; negative numbers count from the end.
+    """
+
+    order: tuple[int, ...]
+    outer: tuple[int, ...]
+    size: int
+    inner: tuple[int, ...]
+    index: Any
+
+
+class _Index(NamedTuple):
+    """One index of an expression, or a mask as where it is true: the dims that it takes."""
+
+    dims: tuple[int, ...]
+    size: int
+    index: Any
+
+
+def places_of(self: Any, indices: Sequence[Any]) -> Places:
+    """Make an indexing expression one index. Masks are waited for.
+
+    Raises: IndexError for too many indices, wrong dtypes, masks that do not fit.
+    """
+    sizes = tuple(self._sizes)
+    found = _plain(sizes, indices)
+    dims = [dim for each in found for dim in each.dims]
+    are_neighbours = not dims or dims == list(range(dims[0], dims[-1] + 1))
+    first = dims[0] if dims and are_neighbours else 0
+    rest = [dim for dim in range(len(sizes)) if dim not in dims]
+    outer, inner = rest[:first], rest[first:]
+    size, index = _merged(found)
+    return Places(
+        (*outer, *dims, *inner),
+        tuple([sizes[dim] for dim in outer]),
+        size,
+        tuple([sizes[dim] for dim in inner]),
+        index,
+    )
+
+
+def _plain(sizes: tuple[int, ...], indices: Sequence[Any]) -> list[_Index]:
+    """The indices that there are, with the dims that each takes; a mask may take several."""
+    found: list[_Index] = []
+    dim = 0
+    for index in indices:
+        taken = 1
+        if index is None:
+            pass
+        elif index.dtype.kind == "i" and index.dtype.itemsize >= 4:
+            found.append(_Index((dim,), sizes[dim] if dim < len(sizes) else 0, index))
+        elif index.dtype in (dtypes.bool, dtypes.uint8):
+            _check_mask(sizes, index, dim)
+            places = ops._nonzero(index.reshape((-1,))).squeeze(1)
+            taken = index.ndim
+            found.append(_Index(tuple(range(dim, dim + taken)), index.numel(), places))
+        else:
+            raise errors.index_dtype()
+        dim += taken
+    if not found:
+        raise errors.no_index()
+    if dim > len(sizes):
+        raise errors.too_many_indices(len(sizes), dim)
+    return found
+
+
+def _check_mask(sizes: tuple[int, ...], mask: Any, first: int) -> None:
+    for k, size in enumerate(mask._sizes):
+        if first + k >= len(sizes):
+            raise errors.too_many_indices(len(sizes), first + mask.ndim)
+        if size != sizes[first + k]:
+            raise errors.mask_mismatch(mask.shape, k, sizes, first + k)
+
+
+def _merged(found: list[_Index]) -> tuple[int, Any]:
+    """Indices of several dims as places in these taken as one, and how many there are."""
+    shapes_given = [each.index._sizes for each in found]
+    try:
+        shapes.broadcast_shapes(*shapes_given)
+    except RuntimeError:
+        raise errors.indices_do_not_broadcast(shapes_given) from None
+    (_, size, places), *others = found
+    one = None
+    for _, count, index in others:
+        one = ops.ones((1, 1), dtype=dtypes.int64, device=index.device) if one is None else one
+        places = ops._merged_places(places, index, one.expand((size, count)))
+        size *= count
+    return size, places

@@ -1,12 +1,10 @@
-"""Reading at places given by index tensors; writing is in `scatter.py`.
+"""Reading slices at places, and elements under a mask; and where elements are not zero.
 
-Nothing waits for an index to be looked at: what one outside names is read as zero, and noted
+Nothing waits for a place to be looked at: what one outside names is read as zero, and noted
 (`faults`).
 """
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import shape as shapes
@@ -14,11 +12,6 @@ from torchgen_out._runtime.kernels.common.folded import Folded
 from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
 from torchgen_out._runtime.kernels.cuda.faults import INDEX, note
 from torchgen_out._runtime.kernels.cuda.indexing.compaction import positions
-from torchgen_out._runtime.kernels.cuda.indexing.places import (
-    in_order,
-    indexed,
-    write_coordinate,
-)
 from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, contiguous
 
 
@@ -45,15 +38,6 @@ def read_elements(out, x, places, faults, n, count, size, inner):
         item = I(item + cuda.gridsize(1))
 
 
-def index(queue: Queue, self: Array, indices: Sequence[Array | None]) -> Array:
-    """Return self[indices] as a new array."""
-    plan = indexed(queue, self.sizes, indices)
-    out = queue.result(plan.sizes, self.dtype)
-    if out.numel and self.numel:
-        read_slices(queue, out, in_order(queue, self, plan.order), plan.places, plan.folded)
-    return out
-
-
 def masked_select(queue: Queue, self: Array, mask: Array) -> Array:
     """Return the elements where `mask` is true, in row-major order."""
     if mask.dtype is not dtypes.bool:
@@ -76,3 +60,13 @@ def nonzero(queue: Queue, self: Array) -> Array:
         numbers = (found.numel, self.ndim, self.strides[dim], size)
         run_elements(queue, write_coordinate, found.numel, column, found, *numbers)
     return out
+
+
+@device_kernel("int64* int64*", "I I I I")
+def write_coordinate(out, found, n, distance, step, size):
+    """A thread owns positions at the distance of the grid: where they are along one dim."""
+    i = I(cuda.grid(1))
+    while i < n:
+        along = divided(I(found[i]), step)
+        out[I(i * distance)] = np.int64(along - divided(along, size) * size)
+        i = I(i + cuda.gridsize(1))

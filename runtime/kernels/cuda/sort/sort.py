@@ -8,8 +8,13 @@ from __future__ import annotations
 
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
-from torchgen_out._runtime.kernels.cuda.indexing.places import in_order
-from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, converted, permuted
+from torchgen_out._runtime.kernels.cuda.queue import (
+    Array,
+    Queue,
+    contiguous,
+    converted,
+    permuted,
+)
 from torchgen_out._runtime.kernels.cuda.sort.radix import sort_positions
 
 INFINITY = {
@@ -102,7 +107,7 @@ def rows_along(queue: Queue, array: Array, dim: int) -> tuple[Array, tuple[int, 
     order = (*(each for each in range(array.ndim) if each != dim), dim)
     count = array.sizes[dim]
     rows = array.numel // count if count else 0
-    return in_order(queue, array, order).reshaped(rows, count), order
+    return contiguous(queue, permuted(array, order)).reshaped(rows, count), order
 
 
 def sort_rows(
