@@ -72,10 +72,10 @@ def _checks(operator: Operator, program: IndexProgram, known: dict[str, str]) ->
 
 
 def _never_empty(program: IndexProgram) -> Iterator[str]:
-    """The indices of folds that need an element."""
+    """The indices of folds that need an element: a range may have none."""
     folds = [each.fold for each in program.statements if each.fold is not None]
-    needy = [name for fold in folds if fold.kind in (ARGMAX, ARGMIN) for name in fold.indices]
-    yield from dict.fromkeys(needy)
+    told = [fold for fold in folds if fold.kind in (ARGMAX, ARGMIN) and not fold.has_ranges]
+    yield from dict.fromkeys(name for fold in told for name in fold.indices)
 
 
 def _whole(place: Place) -> str:

@@ -282,6 +282,7 @@ def _launch(launch: LaunchText) -> tuple[tuple[str, str], ...]:
     names = translate.names_tuple
     work = [names(each) for nest in phase.nests for each in _loops_of(nest, phase)]
     over_batch = any(nest.over_batch for nest in phase.nests)
+    ranges = next((nest.ranges for nest in phase.nests if nest.ranges), None)
     return (
         ("function", launch.name),
         ("arrays", names(launch.arrays)),
@@ -295,6 +296,7 @@ def _launch(launch: LaunchText) -> tuple[tuple[str, str], ...]:
         *([("runs_batch", "True")] if phase.runs_batch else []),
         *([("over_batch", "True")] if over_batch else []),
         ("work", tuple_of(work)),
+        *([("ranges", names(ranges))] if ranges else []),
         *([("light", "True")] if phase.is_light else []),
         *([("tile", f'"{phase.tile}"')] if phase.tile else []),
         *([("product", _product(launch.product))] if launch.product else []),

@@ -227,6 +227,17 @@ class DeviceNestWriter(NestWriter):
         writer.refused.append(f"0 <= {place} < {size}")
         return known
 
+    def refuse_unordered(self, one: Place, other: Place) -> None:
+        """Note where a range begins or ends before the one that stands before it."""
+        writer = self.writer
+        assert isinstance(writer, DeviceWriter)
+        behind, before = writer.place(other), writer.place(one)
+        self.indent(f"if {behind} < {before}:")
+        number = f"first_check + {len(writer.refused)}"
+        self.put(f"note_outside(faults, {number}, {behind}, {before})")
+        writer.refused.append(f"{one} <= {other}")
+        writer.depth -= 1
+
     def turning(self, loop: Loop) -> Function | None:
         """What is read turn by turn: here each element is a thread's own."""
         return None

@@ -145,7 +145,9 @@ class FoldWriter(LoopWriter):
         if statement.fold.told is not None:
             common = self.common(statement)
             rest = f"{self.writer.place(common)} + " if common != Place() else ""
-            return self.as_element(f"{rest}{total}_at")
+            found = self.as_element(f"{rest}{total}_at")
+            is_asked = self.nest.ranges is not None and self.notes_seen(statement)
+            return f"{found} if {total}_seen else 0" if is_asked else found
         if not self.may_be_empty():
             return self.as_element(f"{total}_at")
         start = self.first_position(statement)
@@ -162,7 +164,7 @@ class FoldWriter(LoopWriter):
         """Where each loop begins, if that is known and nothing else is asked."""
         limits, inner = self.writer.limits, self.nest.inner
         known = [limits.get((loop.index, loop.lower, loop.upper)) for loop in inner]
-        if self.nest.guards or None in known:
+        if self.nest.guards or self.nest.ranges or None in known:
             return None
         pairs = zip(inner, filter(None, known), strict=True)
         return {Index(loop.index): places.index(first) for loop, (first, _) in pairs}
@@ -312,6 +314,8 @@ class FoldWriter(LoopWriter):
         writer, vector = self.writer, self.nest.vector
         assert vector is not None
         start = writer.depth
+        if self.nest.ranges:
+            self.limit({vector.index})
         name = python_name(vector.index)
         folds = self.nest.folds
         blocks = {each.target: self.block_of(each) for each in folds}

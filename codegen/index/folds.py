@@ -12,6 +12,7 @@ from ..model.index import (
     ARGMAX,
     ARGMIN,
     LAST,
+    LOCATED,
     LOGSUMEXP,
     MAX,
     MEAN,
@@ -130,6 +131,11 @@ def _logsumexp(each: Statement, taken: set[str]) -> list[Statement]:
 def is_argument(statement: Statement) -> bool:
     """Whether a fold tells where an element is."""
     return statement.fold is not None and statement.fold.kind in (ARGMAX, ARGMIN)
+
+
+def is_located(statement: Statement) -> bool:
+    """Whether a fold tells which range a number lies in."""
+    return statement.fold is not None and statement.fold.kind == LOCATED
 
 
 def as_kind(fold: Fold, kind: str) -> Fold:

@@ -110,7 +110,8 @@ class Loads:
             if writer.sizes.is_inside(place, size, self.tests):
                 continue
             if access.outside is not None:
-                conditions.append(self.is_inside(writer.place(place, 1), size, place))
+                made[dim] = self.looked_for(place, size)
+                conditions.append(self.is_inside(writer.place(made[dim], 1), size, place))
             elif not self.is_measured(place):
                 made[dim] = self.checked(place, size)
         element = writer.element(replace(access, places=tuple(made)))
@@ -124,6 +125,19 @@ class Loads:
         known = writer.fresh("is_inside")
         self.put(f"{known} = {' & '.join(conditions)}")
         return f"{text} if {known} else {self.literal(value, kind)}"
+
+    def looked_for(self, place: Place, size: Place) -> Place:
+        """A place; what has been looked for as a variable, as it is asked for twice."""
+        writer = self.writer
+        atom = place.atoms[0] if place.atoms else None
+        if not isinstance(atom, Element) or place != places.of(atom):
+            return place
+        if atom.tensor not in writer.sizes.located:
+            return place
+        variable = writer.fresh("place")
+        self.put(f"{variable} = {writer.place(place)}")
+        writer.sizes.extent[variable] = size
+        return places.of(Index(variable))
 
     def literal(self, value: Outside, kind: Type) -> str:
         """What stands outside, as an element of a tensor of that type."""

@@ -9,7 +9,7 @@ from ..formula.result import cost
 from ..model import place as places
 from ..model.index import Access, Test
 from ..model.loops import Loop, presumed_step
-from ..model.place import Atom, Element, Function, Index, Place
+from ..model.place import Atom, Element, Function, Index, Place, looked_at
 from .edges import Edges, edges_of
 from .loads import Loads
 from .rewrite import map_places
@@ -54,8 +54,15 @@ class LoopWriter(Loads):
         return first, last
 
     def bound(self, names: tuple[str, str], known: str, place: Place, loop: Loop) -> str:
-        """A bound of a loop and another; with the second function where that takes a step."""
+        """A bound of a loop and another; with the second function where that takes a step.
+
+        One that is looked at is neither before the first element nor behind the last.
+        """
         writer = self.writer
+        if (looked := looked_at(place)) is not None:
+            inside = writer.place(self.checked(*looked))
+            is_only = known in ("0", writer.extent(loop.index))
+            return inside if is_only else f"{names[0]}({known}, {inside})"
         found = presumed_step(place, writer.program.extent[loop.index])
         if found is None:
             return f"{names[0]}({known}, {writer.place(place)})"

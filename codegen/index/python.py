@@ -15,6 +15,7 @@ from ..model.index import Source
 from ..model.loops import Loop, LoopProgram
 from ..model.place import Element, Function, Place
 from .edges import Edges
+from .folds import is_located
 from .product_texts import product_text
 from .scan_texts import ScanWriter
 from .scans import scans_of
@@ -190,6 +191,8 @@ class NestWriter(ScanWriter):
         elif not nest.is_fold:
             self.guarded()
             self.elements()
+        elif is_located(nest.statements[0]):
+            self.locate()
         elif self.is_searched():
             self.search()
         elif nest.vector is not None:

@@ -345,8 +345,13 @@ class _Reverse:
         self.contributions.setdefault(access.tensor, []).append(found)
 
     def spans(self, index: str, tensor: str, dim: int) -> bool:
-        """Whether an index goes through a whole dim: as a place of its own it does."""
-        return index in self.extents
+        """Whether an index goes through a whole dim: as a place of its own it does, unless its
+        extent is said to be less."""
+        if index not in self.extents:
+            return False
+        whole = self.dim_of(tensor, dim, self.forward.tensors[tensor].rank)
+        left = self.sizes.canonical(whole) - self.sizes.canonical(self.extents[index])
+        return not left.constant
 
     def dim_of(self, tensor: str, dim: int, rank: int) -> Place:
         if any(each.name == tensor for each in self.forward.inputs):

@@ -11,14 +11,14 @@ from ..model import place as places
 from ..model.index import LAST, NAMED, Access, Read, Source, Statement, Test
 from ..model.loops import Loop, Nest
 from ..model.place import LOOKED_AT, Atom, Function, Index, Place
-from .argument_texts import ArgumentWriter
+from .bisection_texts import BisectionWriter
 from .fold_texts import combined
 from .loop_texts import HEAVY
 from .rewrite import map_places, without_twins
 from .writer import Writer, own_places, python_name
 
 
-class ScatterWriter(ArgumentWriter):
+class ScatterWriter(BisectionWriter):
     """One nest whose values are put together, perhaps at places that they tell."""
 
     def __init__(self, writer: Writer, nest: Nest) -> None:

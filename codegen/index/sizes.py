@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..model import place as places
-from ..model.index import ARGMAX, ARGMIN, IndexProgram, Test
+from ..model.index import ARGMAX, ARGMIN, LOCATED, IndexProgram, Test
 from ..model.place import Atom, BatchSize, Element, Function, Index, Parameter, Place, Size
 
 
@@ -18,11 +18,14 @@ class Sizes:
             each.target: each.fold.indices[0]
             for each in program.statements
             if each.fold is not None
-            and each.fold.kind in (ARGMAX, ARGMIN)
+            and each.fold.kind in (ARGMAX, ARGMIN, LOCATED)
             and each.fold.told is None
             if len(each.fold.indices) == 1
         }
         """The indices whose extents tensors of places belong to."""
+        folds = {each.target: each.fold for each in program.statements if each.fold is not None}
+        self.located = {name for name, fold in folds.items() if fold.kind == LOCATED}
+        """Those of them that are -1 where there is no such place."""
         self.equal: dict[Atom, Place] = {}
         for each in program.requirements:
             self.unite(self.extent[each.index], each.extent)
@@ -134,7 +137,7 @@ class Sizes:
         name = place.index
         if name is not None and self.canonical(self.extent[name]) == self.canonical(size):
             return True
-        if self.is_found(place, size):
+        if self.is_found(place, size, tests):
             return True
         last = size - place - places.number(1)
         natural = [Place(), *(test.place for test in tests if test.relation == ">=")]
@@ -142,10 +145,12 @@ class Sizes:
             any(self.is_never_negative(end - each) for each in natural) for end in (place, last)
         )
 
-    def is_found(self, place: Place, size: Place) -> bool:
+    def is_found(self, place: Place, size: Place, tests: Iterable[Test] = ()) -> bool:
         """Whether a fold over a dim has told the place."""
         own = [each for each in place.atoms if isinstance(each, Element)]
         if not own or place != places.of(own[0]):
+            return False
+        if own[0].tensor in self.located and Test(place, ">=") not in tests:
             return False
         found = self.told.get(own[0].tensor)
         return found is not None and self.canonical(self.extent[found]) == self.canonical(size)

@@ -29,6 +29,7 @@ from ..model.place import Atom, Element, Function, Index, Place, Size
 from .folds import nothing, started
 from .invert import inverted
 from .rewrite import map_places, with_formula
+from .segments import located
 from .sizes import Sizes, size_of
 
 SINGLE = (SUM, PROD, MAX, MIN, LAST)
@@ -37,6 +38,7 @@ SINGLE = (SUM, PROD, MAX, MIN, LAST)
 
 def solved(program: IndexProgram) -> IndexProgram:
     """The program with equations solved for indices of folds, and nothing tested in vain."""
+    program = located(program)
     sizes = Sizes(program)
     taken = {*program.tensors, *program.numbers, *program.extent}
     statements = tuple(_solved(each, program, sizes, taken) for each in program.statements)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ..formula.printer import Printer, enclose
 from ..formula.python import _KernelPrinter
+from ..model import place as places
 from ..model.formula import (
     Argument,
     Call,
@@ -16,8 +17,9 @@ from ..model.formula import (
     walk,
     written_size,
 )
-from ..model.index import Access, IndexProgram, Outside, Read, Statement, Test
-from ..model.place import Place
+from ..model.index import LOCATED, Access, Fold, IndexProgram, Outside, Read, Statement, Test
+from ..model.place import Place, looked_at
+from .segments import segment_of
 
 
 def program_text(program: IndexProgram) -> Iterator[str]:
@@ -49,14 +51,44 @@ def statement_text(
         value = f"detach({value})"
     fold = statement.fold
     if fold is not None:
-        over = ", ".join([*["..."] * fold.has_batch, *map(binder, fold.indices)])
+        ranges, tests = _ranges(fold)
+        own = [f"{binder(name)}{ranges.get(name, '')}" for name in fold.indices]
+        over = ", ".join([*["..."] * fold.has_batch, *own])
         begin = f" from {access_text(fold.start)}" if fold.start else ""
-        where = " and ".join(map(test_text, fold.where))
+        where = " and ".join(map(test_text, tests))
         told = "" if fold.told is None else f", {fold.told}"
         condition = f" where {where}" if where else ""
         value = f"{fold.kind}({over}{begin}{condition}: {value}{told})"
+        if fold.kind == LOCATED and (segment := segment_of(statement)) is not None:
+            first, end = map(_value, (segment.first, segment.end))
+            value = f"{fold.kind}({over}: {segment.number} in {first} .. {end})"
     text = f"{statement.target}[{', '.join(left)}] = {value}"
     return f"{text} with {', '.join(named)}" if named else text
+
+
+def _ranges(fold: Fold) -> tuple[dict[str, str], list[Test]]:
+    """Where indices begin and end whose bounds are looked at, and the other conditions."""
+    found, left = {}, list(fold.where)
+    for name in fold.indices:
+        index = places.index(name)
+        bounding = [test for test in left if test.relation == ">="]
+        firsts = {test: index - test.place for test in bounding}
+        ends = {test: test.place + index + places.number(1) for test in bounding}
+        firsts, ends = (
+            {test: bound for test, bound in each.items() if looked_at(bound)}
+            for each in (firsts, ends)
+        )
+        if firsts or ends:
+            first, end = (next(map(_value, each.values()), None) for each in (firsts, ends))
+            found[name] = f" in {first or 0} .. {end or f'size({name})'}"
+            left = [test for test in left if test not in firsts and test not in ends]
+    return found, left
+
+
+def _value(bound: Place) -> str:
+    """A bound that is looked at, as a text writes it."""
+    looked = looked_at(bound)
+    return str(bound if looked is None else looked[0])
 
 
 def source_text(source: Access | Place | Test) -> str:

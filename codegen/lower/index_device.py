@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ..index.contract import contraction_of
 from ..index.device import is_last
+from ..index.folds import is_located
 from ..index.inline import recomputed
 from ..index.scans import carried_of
 from ..model.index import Access, Fold, IndexProgram, Statement
@@ -22,7 +23,7 @@ def long_rows_plan(program: IndexProgram) -> LoopProgram | None:
     None unless the first launch whose items threads share has several folds over rows of a tensor.
     """
     phase = next((each for each in device_plan(program).phases if each.lanes is not None), None)
-    if phase is None or phase.lanes is None:
+    if phase is None or phase.lanes is None or any(nest.ranges for nest in phase.nests):
         return None
     loops = [loop.index for nest in phase.nests if nest.is_fold for loop in nest.inner]
     long = [each for each in loops if any(isinstance(a, Size) for a in program.extent[each].atoms)]
@@ -103,6 +104,8 @@ def _is_of_row(statement: Statement, group: Sequence[Statement], program: IndexP
         return False
     if any(each.reads_itself or scattered_of(each) for each in (*group, statement)):
         return False
+    if any(map(is_located, (*group, statement))):
+        return False
     if any(each.fold is not None and each.fold.start for each in (*group, statement)):
         return False
     if first.has_batch != statement.has_batch or any(len(each) != 1 for each in loops):
@@ -175,9 +178,9 @@ def _device_phase(group: Sequence[Statement], program: IndexProgram) -> Phase:
         if is_of_rows
         else kept_within(group, items, first.has_batch, program)[0]
     )
-    is_scan = any(each.reads_itself for each in group)
+    is_whole = any(each.reads_itself or _tells_in_turn(each.fold) for each in group)
     columns = best if best in items else None
-    shared = [] if is_scan else [_shared_loop(nest, best, columns) for nest in nests]
+    shared = [] if is_whole else [_shared_loop(nest, best, columns) for nest in nests]
     lanes = next((each for each in shared if each), None)
     return Phase(
         *(first.has_batch, items, None, False, tuple(nests), numbers, (), lanes),
@@ -186,10 +189,20 @@ def _device_phase(group: Sequence[Statement], program: IndexProgram) -> Phase:
     )
 
 
+def _tells_in_turn(fold: Fold | None) -> bool:
+    """Whether what a fold tells of an element does not grow with its place, or of none is 0: then
+    lanes do not know which of theirs comes first."""
+    if fold is None or fold.told is None:
+        return False
+    return fold.has_ranges or any(isinstance(atom, Element) for atom in fold.told.atoms)
+
+
 def _shared_loop(nest: Nest, best: str | None, columns: str | None) -> Lanes | None:
     """The loop of a fold that a warp's threads can share."""
     folds = [each.fold for each in nest.statements if each.fold is not None]
     if not folds or not nest.inner or any(map(is_last, nest.statements)):
+        return None
+    if any(map(is_located, nest.statements)):
         return None
     if any(fold.told is not None for fold in folds):
         return None

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..index.folds import is_argument
+from ..index.folds import is_argument, is_located
 from ..model import place as places
-from ..model.index import ARGMAX, ARGMIN, SUM, Access, IndexProgram, Statement, Test
+from ..model.index import ARGMAX, ARGMIN, LOCATED, SUM, Access, IndexProgram, Statement, Test
 from ..model.loops import Loop, Nest, presumed_end, presumed_first
 from ..model.place import LOOKED_AT, Element, Function, Index, Parameter, Place, Size
 
@@ -108,6 +108,8 @@ def _joined(one: Nest, other: Nest) -> Nest | None:
         return None
     if is_argument(one.statements[0]) != is_argument(other.statements[0]):
         return None
+    if is_located(one.statements[0]) or is_located(other.statements[0]):
+        return None
     made = {each.target: each for each in one.statements}
     for access in other.statements[0].accesses:
         if access.tensor in made:
@@ -163,7 +165,7 @@ def _nest(
         tests = [test for test in tests if not is_target(test, scattered)]
     best = _best_of(statement, free, folded, best, program)
     is_vector = fold is not None and (folded or fold.has_batch) and not _counts(statement)
-    is_vector = is_vector and fold is not None and fold.told is None
+    is_vector = is_vector and fold is not None and fold.told is None and fold.kind != LOCATED
     vector = best if is_vector and best in free else None
     if vector is not None:
         free.remove(vector)

@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias
 from ..errors import SourceLocation
 from ..record import record
 from .formula import Argument, Call, Constant, Expression, Formula, Named, Select, walk
-from .place import Element, Index, Place, of
+from .place import Element, Index, Place, looked_at, of
 
 Type = Literal["number", "int", "bool"]
 """What the elements of a tensor are: of the compute type T, int64, or truth values."""
@@ -24,6 +24,9 @@ Type = Literal["number", "int", "bool"]
 SUM, PROD, MAX, MIN, ANY, ALL = "sum", "prod", "max", "min", "any", "all"
 ARGMAX, ARGMIN, MEAN, LOGSUMEXP = "argmax", "argmin", "mean", "logsumexp"
 LAST = "last"
+LOCATED = "located"
+"""Of a derivative alone: the value of its only index between whose bounds a whole number lies,
+found by bisection; -1 if there is none."""
 NAMED = "named"
 """The fold that an argument names, a word; of scatters alone, which begin with a value."""
 FOLDS: dict[str, str] = {
@@ -89,7 +92,7 @@ class Fold:
     """How the formula's values are put together."""
 
     kind: str
-    """A key of FOLDS, or NAMED."""
+    """A key of FOLDS, LOCATED or NAMED."""
     has_batch: bool
     """Whether it goes over the dims of `...`, too."""
     indices: tuple[str, ...]
@@ -101,6 +104,13 @@ class Fold:
     """What is there before the first element, at the statement's indices; None for nothing."""
     name: str | None = None
     """The argument that names it, of NAMED."""
+
+    @property
+    def has_ranges(self) -> bool:
+        """Whether an index begins or ends at what tensors tell."""
+        bounding = (test for test in self.where if test.relation == ">=")
+        terms = (term for test in bounding for term in test.place.terms)
+        return any(looked_at(Place(((monomial, abs(factor)),))) for monomial, factor in terms)
 
 
 @record

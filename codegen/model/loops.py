@@ -60,6 +60,16 @@ class Nest:
         """Those of the statements that are folds; others are elements, made on the way."""
         return tuple(each for each in self.statements if each.fold is not None)
 
+    @property
+    def ranges(self) -> tuple[str, str] | None:
+        """An index of the folds that goes over ranges which tensors tell, and an index that numbers
+        these."""
+        for loop in self.inner:
+            for place in (*loop.lower, *loop.upper):
+                if places.looked_at(place) and place.indices:
+                    return loop.index, place.indices[0]
+        return None
+
 
 @record
 class Lanes:

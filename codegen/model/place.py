@@ -180,6 +180,14 @@ class Place:
         return text or "0"
 
 
+def looked_at(place: Place) -> tuple[Place, Place] | None:
+    """What a place is that is looked at where it is read, and the extent that it must be below."""
+    match place.terms:
+        case (((Function("checked", (value, extent)),), 1),):
+            return value, extent
+    return None
+
+
 def parts(atom: Atom) -> tuple[Place, ...]:
     """The places that an atom is made of."""
     if isinstance(atom, Function):

@@ -13,7 +13,7 @@ from ..model.place import Place
 from . import index_tree as syntax
 from .index_accesses import Accesses
 from .index_survey import Scope, Value, conjuncts
-from .index_tree import FoldOf, Node, Span
+from .index_tree import Binder, FoldOf, Node, Span
 
 
 class Folds(Accesses):
@@ -45,6 +45,7 @@ class Folds(Accesses):
         start = self.start(node, scope)
         inner = scope.inner(own, over_batch)
         tests, condition = self.tests(node.condition, inner) if node.condition else ((), None)
+        tests = (*(test for each in node.binders for test in self.bounded(each, inner)), *tests)
         inner.tests = tests
         body = self.expression(self.value(node.body, inner), inner)
         if kind in (ir.ANY, ir.ALL):
@@ -73,6 +74,35 @@ class Folds(Accesses):
         reads = self.reads_of(inner, formula)
         where = self.where.at(node.span.start)
         return ir.Statement(target, has_batch, indices, fold, formula, reads, type_, where=where)
+
+    def bounded(self, binder: Binder, scope: Scope) -> list[ir.Test]:
+        """What holds of an index that goes from one whole number to another, as far as it goes."""
+        found: list[Place] = []
+        for node in binder.bounds or ():
+            value = self.value(node, scope, integers=True)
+            if not isinstance(value, Place):
+                hint = "an element of an integer tensor, a size, an index: j in start[i] .. stop[i]"
+                self.error("E785", node.span, "an index begins and ends at whole numbers", hint)
+                value = Place()
+            if binder.name in value.indices:
+                message = f"where '{binder.name}' begins or ends depends on itself"
+                self.error("E785", node.span, message)
+            for atom in value.atoms:
+                if isinstance(atom, places.Parameter):
+                    self.read_numbers.add(atom.name)
+            found.append(self.looked_at(value, self.extents[binder.name]))
+        if not found:
+            return []
+        index, (first, end) = places.index(binder.name), found
+        begins = [] if first == Place() else [ir.Test(index - first, ">=")]
+        is_whole = end == self.extents[binder.name]
+        return [*begins, *([] if is_whole else [ir.Test(end - index - places.number(1), ">=")])]
+
+    def looked_at(self, value: Place, extent: Place) -> Place:
+        """A bound of an index, which is looked at where elements of tensors tell it."""
+        if not any(isinstance(atom, places.Element) for atom in value.atoms):
+            return value
+        return places.of(places.Function("checked", (value, extent + places.number(1))))
 
     def told(self, node: FoldOf, scope: Scope) -> places.Place | None:
         """What a fold tells of the element that it finds, if not which it is."""

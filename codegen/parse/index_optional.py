@@ -225,7 +225,10 @@ class _Specialiser:
         return node
 
     def binder(self, binder: Binder) -> Binder:
-        return replace(binder, extent=binder.extent and self(binder.extent))
+        extent, bounds = binder.extent and self(binder.extent), binder.bounds
+        if bounds is not None:
+            bounds = self(bounds[0]), self(bounds[1])
+        return replace(binder, extent=extent, bounds=bounds)
 
 
 def _read(tree: Syntax, results: Collection[str]) -> set[str]:

@@ -218,6 +218,7 @@ class Survey:
         """Note what an expression says of tensors and indices."""
         for binder in binders_of(value):
             self.bind(binder)
+            self.survey_bounds(binder)
         for node in walk_tree(value):
             if isinstance(node, Subscript):
                 self.survey_access(node)
@@ -246,12 +247,21 @@ class Survey:
             self.error("E753", binder.span, f"'{binder.name}' is a name of the language")
         self.bound.setdefault(binder.name, binder.span)
 
+    def survey_bounds(self, binder: Binder) -> None:
+        """Elements that tell where an index begins and ends are whole numbers."""
+        for bound in binder.bounds or ():
+            self.survey_place(bound)
+
+    def survey_place(self, place: Node) -> None:
+        """Elements that a place is made of are whole numbers."""
+        for part in walk_tree(place, into_numbers=False):
+            if isinstance(part, Subscript):
+                self.integers.add(part.tensor.text)
+
     def survey_access(self, node: Subscript) -> None:
         name = node.tensor.text
         for inner in node.places:
-            for part in walk_tree(inner, into_numbers=False):
-                if isinstance(part, Subscript):
-                    self.integers.add(part.tensor.text)
+            self.survey_place(inner)
         if name in self.targets or name in self.equations:
             return
         known = self.ranks.get(name)
@@ -313,6 +323,8 @@ class Survey:
 
     def note_extent(self, name: str, size: Place, span: Span) -> None:
         known = self.extents.setdefault(name, size)
+        if ((size - known).constant or 0) > 0 and size.constant is None:
+            return  # it goes through all but the last of the dim's elements
         if known == size or any(r.index == name and r.extent == size for r in self.requirements):
             return
         one, other = known.constant, size.constant

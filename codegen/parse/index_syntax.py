@@ -7,7 +7,7 @@
     place      = "..." | NAME [ ":" expression ]             on the left: an index and its extent
     fold       = NAME "(" binder {"," binder} ["from" expression] ["where" expression]
                  ":" expression ")"
-    binder     = "..." | NAME [ ":" expression ]
+    binder     = "..." | NAME [ ":" expression ] [ "in" expression ".." expression ]
     repeat     = "repeat" "(" (NUMBER | binder) "," NAME "=" expression {"," NAME "=" expression}
                  ":" expression {"," expression} ")"
     access     = NAME "[" ["..." ","] expression {"," expression} ["else" expression] "]"
@@ -42,15 +42,15 @@ from .index_tree import (
 
 _TOKEN = re.compile(
     r"""(?P<space>[ \t\r]+|\#[^\n]*)|(?P<line>\n)
-    |(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\w.]))
+    |(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?!\w|\.(?!\.)))
     |(?P<name>[A-Za-z_]\w*)
     |(?P<word>"[^"\n]*"|'[^'\n]*')
-    |(?P<symbol>\.\.\.|\*\*|//|<=|>=|==|!=|<<|>>|[-+*/%<>=()\[\],:&|^~])""",
+    |(?P<symbol>\.\.\.?|\*\*|//|<=|>=|==|!=|<<|>>|[-+*/%<>=()\[\],:&|^~])""",
     re.VERBOSE,
 )
 _CONTINUED = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n)*[ \t]+[^\s#]")
 """What follows the end of a line that goes on: an indented line, perhaps after empty ones."""
-WORDS = ("if", "else", "and", "or", "not", "from", "where", "def", "is", "None")
+WORDS = ("if", "else", "and", "or", "not", "from", "where", "in", "def", "is", "None")
 """Names that no tensor, index or argument of a text may have."""
 DEEPEST = 100
 LONGEST = 20_000
@@ -233,11 +233,23 @@ class _Parser:
             token = self.take()
             return Binder("...", None, token.span)
         name = self.name("an index, or `...`")
+        extent: Node | None = None
         if self.is_at(":") and (ends == ("]",) or self.colons() > 1):
             self.take()
             extent = self.expression()
-            return Binder(name.text, extent, Span(name.span.start, extent.span.stop))
-        return Binder(name.text, None, name.span)
+        last = name if extent is None else extent
+        bounds = None
+        if self.is_at("in") and ends != ("]",):
+            bounds = self.bounds()
+            last = bounds[1]
+        return Binder(name.text, extent, Span(name.span.start, last.span.stop), bounds)
+
+    def bounds(self) -> tuple[Node, Node]:
+        """Where an index begins and ends: `in a .. b`."""
+        self.take()
+        first = self.expression()
+        self.expect("..", "between where an index begins and where it ends")
+        return first, self.expression()
 
     def colons(self) -> int:
         """How many colons there are before the bracket closes: the last begins a fold's body."""

@@ -65,6 +65,8 @@ class Binder:
     name: str
     extent: Node | None
     span: Span
+    bounds: tuple[Node, Node] | None = None
+    """Of a fold's index, `a .. b`: where it begins, and before which value it ends."""
 
     @property
     def is_batch(self) -> bool:
@@ -176,8 +178,8 @@ def walk_tree(node: Node, into_numbers: bool = True) -> Iterator[Node]:
         case Operation(operands=operands) | CallOf(operands=operands):
             below: tuple[Node | None, ...] = operands
         case FoldOf():
-            extents = tuple(each.extent for each in node.binders)
-            below = (*extents, node.start, node.condition, node.body, node.told)
+            told = (part for each in node.binders for part in (each.extent, *(each.bounds or ())))
+            below = (*told, node.start, node.condition, node.body, node.told)
         case Part():
             below = (node.loop,)
         case Repeat():

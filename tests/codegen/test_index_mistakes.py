@@ -81,6 +81,12 @@ MISTAKES = [
     ("scan with jumps", "out[i] = ‸out[2 * i else 0] + x[i] * w[i]", "E770", "and a number"),
     ("mean from a value", "out[i] = mean(j from ‸w[i]: x[j])", "E778", "begins with nothing"),
     ("last of what data tells", "out[i] = ‸last(j where w[j] > x[i]: x[j])", "E779", "places tell"),
+    ("range of a number", "out[i] = sum(j in 0 .. ‸s: x[j]) * w[i]", "E785", "whole numbers"),
+    ("range of itself", "out[i] = sum(j in ‸j - 1 .. i: x[j]) * w[i]", "E785", "depends on itself"),
+    ("range of what is inside", "out[i] = sum(j in 0 .. ‸l: sum(l: x[l]) * w[i])", "E762",
+     "not bound"),
+    ("range without an end", "out[i] = sum(j in i‸: x[j]) * w[i]", "E750", "'..' between where"),
+    ("range of a result's index", "out[i ‸in 0 .. k] = x[i] * w[i]", "E750", "behind the indices"),
     ("start inside its fold", "out[i] = sum(j from x[‸j]: w[j])", "E762", "not bound here"),
     ("rule in another condition", "out[i] = sum(j where ‸clamp(j) > i: x[j] * w[j])", "E763",
      "outside a tensor"),
@@ -169,6 +175,16 @@ def test_a_program_prints_as_it_is_written() -> None:
     printed = "\n".join(program_text(program))
     again = parse_index(printed, NOWHERE, owner)
     assert "\n".join(program_text(again)) == printed
+
+
+@pytest.mark.parametrize("bounds", ["w[i] .. w[i + 1]", "0 .. w[i]", "w[i] .. size(j)"])
+def test_ranges_print_as_they_are_written(bounds: str) -> None:
+    """What tensors tell is looked at; an index may stop before a tensor's last element."""
+    text = f"out[i : size(w, -1) - 1] = sum(j : size(x, -1) in {bounds}: x[j])"
+    program = parse_index(text, NOWHERE, Owner(ARGUMENTS[:2], ()))
+    assert list(program_text(program)) == [text]
+    assert [each.type for each in program.inputs] == ["number", "int"]
+    assert not program.requirements
 
 
 @pytest.mark.parametrize(

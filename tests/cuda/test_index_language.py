@@ -18,6 +18,7 @@ from tests.cuda.test_operators import compare, on_device
 from tests.cuda.test_products import products
 from tests.research_package import generated
 from tests.runtime.index_language import test_language as language
+from tests.runtime.index_language import test_ranges as ranges
 from tests.runtime.index_language import test_updates as updates
 from torchgen_out._runtime import dispatch
 from torchgen_out._runtime.kernels.cuda import recorded
@@ -111,6 +112,43 @@ def constructs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     folder = tmp_path_factory.mktemp("constructs")
     with generated(folder, "language_on_cuda", Path(language.__file__).parent, "language") as made:
         yield made
+
+
+@pytest.mark.parametrize("name", ranges.CALLS)
+def test_ranges_as_on_the_cpu(tmp_path: Path, name: str) -> None:
+    """What a thread folds, and a warp of a long range; gradients look for the range."""
+    torch.manual_seed(0)
+    with generated(tmp_path, "ranges_on_cuda", Path(ranges.__file__).parent, "ranges") as ops:
+        for call in ranges.CALLS[name]:
+            given, found = call(), []
+            for device in ("cpu", "cuda"):
+                there = [
+                    a.detach().to(device).requires_grad_(a.is_floating_point())
+                    if isinstance(a, torch.Tensor)
+                    else a
+                    for a in given
+                ]
+                results = ranges.made(getattr(ops, name)(*there))
+                leaves = [a for a in there if isinstance(a, torch.Tensor) and a.requires_grad]
+                summed = [(r * r).nansum() for r in results if r.requires_grad]
+                grads = torch.autograd.grad(sum(summed), leaves) if summed else ()
+                found.append([r.detach().cpu().numpy() for r in (*results, *grads)])
+            for ours, theirs in zip(*found, strict=True):
+                np.testing.assert_allclose(theirs, ours, rtol=1e-9, atol=1e-12)
+
+
+def test_a_bound_of_a_range_that_is_outside_is_noted(tmp_path: Path) -> None:
+    with generated(tmp_path, "ranges_noted", Path(ranges.__file__).parent, "ranges") as ops:
+        given = torch.tensor([0, 2, 77]), torch.tensor([1, 0, 1]), _randn(3), _randn(2, 3)
+        said = r"index 77 is out of bounds .* with size 4 \(0 <= start\[i \+ 1\] < "
+        with pytest.raises(torch.AcceleratorError, match=said):
+            ops.row_products(*(each.cuda() for each in given)).cpu()
+        torch.cuda.synchronize()
+        value = _randn(3).cuda().requires_grad_()
+        start, *rest = torch.tensor([0, 3, 0, 3]), given[1]
+        ops.row_products(start.cuda(), rest[0].cuda(), value, given[3].cuda()).sum().backward()
+        with pytest.raises(torch.AcceleratorError, match=r"start\[i \+ 1\] <= start\[i \+ 2\]"):
+            torch.cuda.synchronize()
 
 
 def test_updates_as_on_the_cpu(tmp_path: Path) -> None:

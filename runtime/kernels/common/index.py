@@ -183,6 +183,7 @@ class Launch(NamedTuple):
     times, and hardly computes anything.
     waits: whether each step of an item waits for the one before it, as in a running sum.
     over_batch: whether one goes over all of `...`. work: for each nest its loops besides the items.
+    ranges: an index of which each item folds a range only, and the one that numbers the ranges.
     product: what it multiplies, if it is a contraction. window: the same for folds over few
     elements. looks: where places are looked at before anything is written: the index of which
     threads look at ranges, or '', and the one that they may share in place of items; then the
@@ -198,6 +199,7 @@ class Launch(NamedTuple):
     arrays: tuple[str, ...]
     writes: tuple[str, ...]
     work: tuple[tuple[str, ...], ...]
+    ranges: tuple[str, str] | None = None
     extents: tuple[str, ...] = ()
     integers: tuple[str, ...] = ()
     numbers: tuple[str, ...] = ()
@@ -234,6 +236,13 @@ class Launch(NamedTuple):
         if prod(sizes[name] for name in window.folded) > MOST_WRITTEN:
             return self, ()
         return window.launch, tuple(n for n in window.literals if abs(sizes[n]) <= MOST_WRITTEN)
+
+    def steps(self, index: str, extents: Mapping[str, int]) -> int:
+        """How often an item goes through a loop, about: ranges are parts of their index's extent,
+        each of the same length as far as sizes tell."""
+        if self.ranges is None or index != self.ranges[0]:
+            return extents[index]
+        return -(-extents[index] // max(extents[self.ranges[1]], 1))
 
     @property
     def combines(self) -> bool:

@@ -244,7 +244,11 @@ class Call(NamedTuple):
             count = prod(extents[name] for name in launch.items)
             count *= total // max(run_size, 1) if launch.has_batch else 1
         each = sum(
-            prod(extents[name] for name in nest if name in extents and name != launch.spread)
+            prod(
+                launch.steps(name, extents)
+                for name in nest
+                if name in extents and name != launch.spread
+            )
             * (total if launch.over_batch else 1)
             for nest in launch.work
         )

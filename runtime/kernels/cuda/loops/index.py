@@ -401,7 +401,7 @@ class _Call:
         if launch.lanes is None:
             return 1
         index, is_dense = launch.lanes
-        length = self.extents[index]
+        length = launch.steps(index, self.extents)
         leaves_idle = count * WARP < self.queue.processors * BLOCKS_WANTED * THREADS
         is_long = length > (OF_WARP // 2 if leaves_idle else OF_WARP)
         if is_dense and is_long and not self.compute.is_complex:
