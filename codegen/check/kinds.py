@@ -155,8 +155,8 @@ def index_programs_compute_in_floats(operator: Operator, context: Context) -> It
     serves = {
         "complex": every(each.serves_complex for each in programs),
         "bool": every(each.compares or (each.is_exact and has_meta) for each in programs),
-        "int": every(each.compares or each.is_exact for each in programs),
-        "uint": every(each.compares or each.is_exact for each in programs),
+        "int": every(each.serves_integers for each in programs),
+        "uint": every(each.serves_integers for each in programs),
     }
     others = [
         name for name in operator.dtype_names if not serves.get(name.rstrip("0123456789"), True)

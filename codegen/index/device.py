@@ -192,7 +192,7 @@ class DeviceNestWriter(NestWriter):
 
         Other lanes wait for this one, which goes on.
         """
-        writer = self.writer
+        writer, place = self.writer, self.settled(place)
         assert isinstance(writer, DeviceWriter)
         variable = writer.fresh("place")
         self.put(f"{variable} = {writer.place(place)}")
@@ -307,7 +307,7 @@ class DeviceNestWriter(NestWriter):
             variable = writer.fresh(f"to_{name}_place")
             moved[Index(name)] = places.of(Index(variable))
             writer.sizes.extent[variable] = writer.sizes.extent[name]
-            self.put(f"{variable} = {writer.place(place)}")
+            self.put(f"{variable} = {writer.place(self.settled(place))}")
             test = self.is_inside(variable, writer.sizes.extent[name], place)
             if is_looked_at(place):
                 test = self.noted(variable, place, test, writer.sizes.extent[name])

@@ -130,7 +130,7 @@ class FoldWriter(LoopWriter):
     def ends(self, value: str) -> str:
         """An infinity as what whole numbers have for it, too, where these are only compared."""
         ends = {"T(-inf)": "LOWEST", "T(inf)": "HIGHEST"}
-        return ends.get(value, value) if self.writer.program.compares else value
+        return ends.get(value, value) if self.writer.program.serves_integers else value
 
     def result(self, statement: Statement, total: str) -> str:
         """What a fold has come to, as an element."""
@@ -147,7 +147,7 @@ class FoldWriter(LoopWriter):
             rest = f"{self.writer.place(common)} + " if common != Place() else ""
             found = self.as_element(f"{rest}{total}_at")
             is_asked = self.nest.ranges is not None and self.notes_seen(statement)
-            return f"{found} if {total}_seen else 0" if is_asked else found
+            return f"{found} if {total}_seen else {self.as_element('0')}" if is_asked else found
         if not self.may_be_empty():
             return self.as_element(f"{total}_at")
         start = self.first_position(statement)
@@ -195,7 +195,8 @@ class FoldWriter(LoopWriter):
         """Which of a fold's elements is at hand, the last index fastest."""
         assert statement.fold is not None
         if statement.fold.told is not None:
-            return self.writer.place(statement.fold.told - self.common(statement))
+            told = self.writer.place(statement.fold.told - self.common(statement))
+            return self.as_count(told) if told.isidentifier() else told
         first, *rest = statement.fold.indices
         place = places.index(first)
         for name in rest:
@@ -333,6 +334,9 @@ class FoldWriter(LoopWriter):
         within = writer.depth
         if totals:
             self.put("kept = 0")
+        seen = [f"{blocks[each.target]}_seen" for each in folds if self.notes_seen(each)]
+        for block in seen:
+            self.put(f"{block} = False")
         wide = {blocks[target]: total for target, total in totals.items()}
         jammed = self.jammed(vector)
         if jammed is None:
@@ -347,23 +351,37 @@ class FoldWriter(LoopWriter):
         if totals and jammed is None:
             self.flush(name, wide)
         self.stage(vector)
+        if self.nest.ranges:
+            self.load_settled(vector)
+        settled = writer.depth
         self.loop(vector, "begin", "end")
         self.guarded()
         self.each_item(lambda each, value: self.combine_in(blocks[each.target], each, value))
+        writer.depth = settled
+        for block in seen:
+            self.put(f"{block} = True")
         writer.depth = within
         writer.over_batch = {}
         results = {each.target: f"{blocks[each.target]}[U({name} - begin)]" for each in folds}
         for target, total in totals.items():
             results[target] = f"T({total}[U({name} - begin)] + WIDE({results[target]}))"
         for each in filter(is_argument, folds):
-            at, first = f"{blocks[each.target]}_at[U({name} - begin)]", self.first_position(each)
-            results[each.target] = at if first == "0" else f"0 if {at} == {first} else {at}"
+            results[each.target] = self.best_of_block(each, blocks[each.target], name)
         made = [each for each in folds if each.target in totals or not self.is_block(each)]
         if made:
             self.indent(f"for {name} in range(begin, end):")
         for each in made:
             self.store(each, results[each.target])
         writer.depth = start
+
+    def best_of_block(self, statement: Statement, block: str, name: str) -> str:
+        """What is told of the best element, or which it is; 0 if there is none."""
+        at, first = f"{block}_at[U({name} - begin)]", self.first_position(statement)
+        if self.notes_seen(statement):
+            common = self.common(statement)
+            told = f"{self.writer.place(common)} + {at}" if common != Place() else at
+            return f"{told} if {block}_seen else 0"
+        return at if first == "0" else f"0 if {at} == {first} else {at}"
 
     # Several elements of the folds at once
 
@@ -443,6 +461,8 @@ class FoldWriter(LoopWriter):
             return
         first = self.first_position(statement)
         is_first = "" if first == "0" else f" | ({block}_at[at] == {first})"
+        if self.notes_seen(statement):
+            is_first = f" | (not {block}_seen)"
         self.put(f"is_better = {self.beats(statement, item, 'before')}{is_first}")
         self.put(f"{block}[at] = {item} if is_better else before")
         position = self.fold_position(statement)

@@ -89,7 +89,7 @@ class Loads:
             case Test():
                 text, word = self.test(source), "test"
             case _:
-                text = writer.place(source)
+                text = writer.place(self.settled(source))
                 kind = "np.int64" if self.is_whole else "T"
                 text, word = f"{kind}({bare(text)})", "place"
         variable = writer.fresh(f"{word}_value")
@@ -104,8 +104,8 @@ class Loads:
             return writer.drawn(access)
         kind = writer.tensors[access.tensor].type
         conditions: list[str] = []
-        made = list(access.places)
-        for dim, place in enumerate(access.places):
+        made = [self.settled(place) for place in access.places]
+        for dim, place in enumerate(made):
             size = size_of(writer.program, access.tensor, dim)
             if writer.sizes.is_inside(place, size, self.tests):
                 continue
@@ -126,13 +126,29 @@ class Loads:
         self.put(f"{known} = {' & '.join(conditions)}")
         return f"{text} if {known} else {self.literal(value, kind)}"
 
+    def settled(self, place: Place) -> Place:
+        """A place whose elements are themselves at places that are inside."""
+        return place.map(self.settled_atom)
+
+    def settled_atom(self, atom: Atom) -> Place | None:
+        """An element at places that other elements tell, which are looked at."""
+        if not isinstance(atom, Element) or atom in self.writer.loaded:
+            return None
+        if not any(isinstance(a, Element) for place in atom.places for a in place.atoms):
+            return None
+        made = list(map(self.settled, atom.places))
+        for dim, place in enumerate(made if atom.outside is None else ()):
+            size = size_of(self.writer.program, atom.tensor, dim)
+            is_told = any(isinstance(each, Element) for each in place.atoms)
+            if is_told and not self.writer.sizes.is_inside(place, size, self.tests):
+                made[dim] = self.checked(place, size)
+        return places.of(replace(atom, places=tuple(made)))
+
     def looked_for(self, place: Place, size: Place) -> Place:
-        """A place; what has been looked for as a variable, as it is asked for twice."""
+        """A place that is asked for twice: what took a search or a condition as a variable."""
         writer = self.writer
-        atom = place.atoms[0] if place.atoms else None
-        if not isinstance(atom, Element) or place != places.of(atom):
-            return place
-        if atom.tensor not in writer.sizes.located:
+        told = [atom for atom in place.atoms if isinstance(atom, Element)]
+        if not any(a.outside is not None or a.tensor in writer.sizes.located for a in told):
             return place
         variable = writer.fresh("place")
         self.put(f"{variable} = {writer.place(place)}")
@@ -143,7 +159,7 @@ class Loads:
         """What stands outside, as an element of a tensor of that type."""
         function = {"number": "T", "int": "np.int64", "bool": "bool"}[kind]
         ends = {Named("inf"): "HIGHEST", Constant(inf): "HIGHEST", Constant(-inf): "LOWEST"}
-        if self.writer.program.compares and value in ends:
+        if self.writer.program.serves_integers and value in ends:
             return ends[value]
         if isinstance(value, Argument):
             self.writer.numbers.setdefault(value.name)
@@ -162,7 +178,7 @@ class Loads:
 
     def checked(self, place: Place, size: Place) -> Place:
         """A place that is known to be inside; else the launch has failed."""
-        writer = self.writer
+        writer, place = self.writer, self.settled(place)
         variable = writer.fresh("place")
         self.put(f"{variable} = {writer.place(place)}")
         if not self.check_before(place, size):
@@ -183,12 +199,12 @@ class Loads:
         if writer.phase.spread in own or (element, size) in writer.checked:
             return writer.phase.spread not in own
         writer.checked.add((element, size))
-        lines, depth = writer.lines, writer.depth
-        writer.lines, writer.depth = [], 1
+        lines, depth, loaded = writer.lines, writer.depth, writer.loaded
+        writer.lines, writer.depth, writer.loaded = [], 1, {}
         for name in filter(None, own):
             self.indent(f"for {python_name(name)} in range({writer.extent(name)}):")
         self.refuse_outside(writer.atom(element), size)
-        writer.lines, writer.depth = writer.lines + lines, depth
+        writer.lines, writer.depth, writer.loaded = writer.lines + lines, depth, loaded
         return True
 
     def refuse_outside(self, place: str, size: Place) -> None:
@@ -209,7 +225,7 @@ class Loads:
 
     def test(self, test: Test) -> str:
         """A comparison; what is in brackets does not come first, where formatters break inside."""
-        terms = sorted(test.place.terms, key=_begins_with_brackets)
+        terms = sorted(self.settled(test.place).terms, key=_begins_with_brackets)
         return f"{self.writer.place(Place(tuple(terms)))} {test.relation} 0"
 
     def loaded(self, element: str, kind: str) -> str:
@@ -224,7 +240,7 @@ class Loads:
         variable = self.writer.held_name(statement.target)
         if statement.target not in self.writer.held:
             variable = self.writer.fresh(f"{statement.target}_value")
-        self.put(f"{variable} = {f'np.int64({value})' if statement.type == 'int' else value}")
+        self.put(f"{variable} = {f'np.int64({bare(value)})' if statement.type == 'int' else value}")
         self.made[statement.target] = variable
         return variable
 

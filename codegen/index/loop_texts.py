@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from ..formula.result import cost
 from ..model import place as places
-from ..model.index import Access, Test
+from ..model.index import Access, Statement, Test
 from ..model.loops import Loop, presumed_step
 from ..model.place import Atom, Element, Function, Index, Place, looked_at
 from .edges import Edges, edges_of
@@ -135,7 +135,7 @@ class LoopWriter(Loads):
 
     # Places that an innermost loop does not change
 
-    def load_places(self, loop: Loop) -> None:
+    def load_places(self, loop: Loop, of_reads: bool = False) -> None:
         """Load the elements that are places and stay what they are in a loop.
 
         LLVM loads them for every step, as the loop might write them, and then uses no vectors. Nor
@@ -143,7 +143,8 @@ class LoopWriter(Loads):
         """
         made = {each.target for each in self.nest.statements}
         for statement in self.nest.statements:
-            for atom in [atom for place in statement.all_places for atom in place.atoms]:
+            told = _places_of_reads(statement) if of_reads else statement.all_places
+            for atom in [atom for place in told for atom in place.atoms]:
                 if atom in self.writer.loaded or loop.index in places.of(atom).indices:
                     continue
                 if isinstance(atom, Element):
@@ -159,6 +160,18 @@ class LoopWriter(Loads):
                 variable = self.writer.fresh(f"{word}_value")
                 self.put(f"{variable} = {text}")
                 self.writer.loaded[atom] = variable
+
+    def load_settled(self, loop: Loop) -> None:
+        """Load the elements that an innermost loop does not change, and where others are."""
+        self.load_places(loop, of_reads=True)
+        for statement in self.nest.statements:
+            self.tests = statement.fold.where if statement.fold else ()
+            for read in statement.reads:
+                source = read.source
+                if isinstance(source, Access) and not any(
+                    loop.index in place.indices for place in source.places
+                ):
+                    self.source(source, statement.formula, read.name)
 
     # Reads that are not dense
 
@@ -347,6 +360,13 @@ class LoopWriter(Loads):
             map_places(each, lambda place: place.substitute(moved)) for each in self.nest.statements
         )
         self.nest = replace(self.nest, statements=statements)
+
+
+def _places_of_reads(statement: Statement) -> Iterator[Place]:
+    """The places of what a statement's formula reads."""
+    for read in statement.reads:
+        if isinstance(read.source, Access):
+            yield from read.source.places
 
 
 def _moves_division(function: Function) -> bool:

@@ -20,6 +20,7 @@ from .product_texts import product_text
 from .scan_texts import ScanWriter
 from .scans import scans_of
 from .scatter_texts import is_looked_at
+from .sizes import size_of
 from .writer import LaunchText, Writer, python_name
 
 
@@ -108,6 +109,7 @@ class HostWriter(Writer):
             for index in place.indices:
                 own = "first, end" if index == self.looks else self.extent(index)
                 self.indent(f"for {python_name(index)} in range({own}):")
+            self.look_at_told(place)
             self.put(f"outside |= {self.is_outside(place)}")
             self.depth, self.over_batch = depth, {}
         self.indent("if outside:")
@@ -134,6 +136,17 @@ class HostWriter(Writer):
         if rule.name == "checked":
             return f"U({self.place(first)}) >= U({self.place(size)})"
         return f"U({self.place(first)} + {self.place(size, 1)}) >= U(2 * {self.place(size, 1)})"
+
+    def look_at_told(self, place: Place) -> None:
+        """Look at the places of elements that others tell, before these are read."""
+        for atom in reversed(place.atoms):
+            inner = atom.places if isinstance(atom, Element) else ()
+            for dim, told in enumerate(inner):
+                if isinstance(atom, Element) and any(isinstance(a, Element) for a in told.atoms):
+                    size = self.place(size_of(self.program, atom.tensor, dim))
+                    self.indent(f"if U({self.place(told)}) >= U({size}):")
+                    self.put("return False")
+                    self.depth -= 1
 
     def body(self) -> None:
         if self.looked_at:

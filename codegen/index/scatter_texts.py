@@ -159,7 +159,7 @@ class ScatterWriter(BisectionWriter):
         for name, place in (self.nest.scattered or {}).items():
             if Index(name) in self.moved or set(unbound) & set(place.indices):
                 continue
-            variable = self.placed(name, writer.place(place))
+            variable = self.placed(name, writer.place(self.settled(place)))
             if not is_looked_at(place):
                 self.indent(f"if {self.is_inside(variable, writer.sizes.extent[name])}:")
 

@@ -17,7 +17,7 @@ from ..model.loops import LoopProgram, Nest, Phase
 from ..model.place import Atom, BatchSize, Element, Function, Index, Parameter, Place, Size
 from ..record import record
 from .rewrite import fresh
-from .sizes import Sizes
+from .sizes import Sizes, size_of
 from .text import statement_text
 from .tidy_texts import bare, tidied
 
@@ -390,8 +390,12 @@ class Writer(ABC):
                 return self.whole(atom)
             case Element() | Function() if atom in self.loaded:
                 return self.loaded[atom]
-            case Element(tensor, has_batch, inner):
-                return f"np.int64({self.element(Access(tensor, has_batch, inner))})"
+            case Element(tensor, has_batch, inner, outside):
+                text = f"np.int64({self.element(Access(tensor, has_batch, inner))})"
+                known = "" if outside is None else self.are_inside(tensor, inner)
+                if outside is None or not known:
+                    return text
+                return f"({text} if {known} else np.int64({self.place(outside)}))"
             case Function("quotient", (first, second)) if _power_of_two(second):
                 return f"({self.place(first, 1)} >> {_power_of_two(second)})"
             case Function("remainder" | "wrap", (first, second)) if _power_of_two(second):
@@ -413,6 +417,18 @@ class Writer(ABC):
             case Function("checked", (first, _)):
                 return self.place(first, 1)
         raise AssertionError(atom)
+
+    def are_inside(self, tensor: str, inner: Sequence[Place]) -> str:
+        """The test whether places are in a tensor, of those that are not for certain."""
+        tests: list[str] = []
+        for dim, place in enumerate(inner):
+            size = size_of(self.program, tensor, dim)
+            if self.sizes.is_inside(place, size):
+                continue
+            if not self.sizes.is_never_negative(place):
+                tests.append(f"({self.place(place, 1)} >= 0)")
+            tests.append(f"({self.place(place, 1)} < {self.place(size, 1)})")
+        return " & ".join(tests)
 
     def whole(self, atom: Atom) -> str:
         """A size or a whole number among the arguments."""

@@ -7,7 +7,17 @@ from dataclasses import replace
 
 from ..index.folds import is_argument, is_located
 from ..model import place as places
-from ..model.index import ARGMAX, ARGMIN, LOCATED, SUM, Access, IndexProgram, Statement, Test
+from ..model.index import (
+    ARGMAX,
+    ARGMIN,
+    LOCATED,
+    SUM,
+    Access,
+    Fold,
+    IndexProgram,
+    Statement,
+    Test,
+)
 from ..model.loops import Loop, Nest, presumed_end, presumed_first
 from ..model.place import LOOKED_AT, Element, Function, Index, Parameter, Place, Size
 
@@ -165,7 +175,9 @@ def _nest(
         tests = [test for test in tests if not is_target(test, scattered)]
     best = _best_of(statement, free, folded, best, program)
     is_vector = fold is not None and (folded or fold.has_batch) and not _counts(statement)
-    is_vector = is_vector and fold is not None and fold.told is None and fold.kind != LOCATED
+    is_vector = is_vector and fold is not None and fold.kind != LOCATED
+    if is_vector and fold is not None and fold.told is not None:
+        is_vector = _is_seen_alike(fold, best)
     vector = best if is_vector and best in free else None
     if vector is not None:
         free.remove(vector)
@@ -189,6 +201,11 @@ def _nest(
         tuple(guards),
         scattered or None,
     )
+
+
+def _is_seen_alike(fold: Fold, index: str | None) -> bool:
+    """Whether ranges are the same for all values of an index: so is whether there is an element."""
+    return fold.has_ranges and not any(index in test.place.indices for test in fold.where)
 
 
 def _counts(statement: Statement) -> bool:

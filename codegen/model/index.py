@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import field
-from itertools import chain
 from typing import Literal, TypeAlias
 
 from ..errors import SourceLocation
@@ -165,7 +164,8 @@ class Statement:
         for place in self.all_places:
             for atom in place.atoms:
                 if isinstance(atom, Element):
-                    yield Access(atom.tensor, atom.has_batch, atom.places)
+                    outside = None if atom.outside is None else Constant(0)
+                    yield Access(atom.tensor, atom.has_batch, atom.places, outside)
 
     @property
     def all_places(self) -> Iterator[Place]:
@@ -258,6 +258,11 @@ def _adds_and_multiplies(statement: Statement) -> bool:
     )
 
 
+def _divides(statement: Statement) -> bool:
+    calls = [each for each in walk(statement.formula.outputs) if isinstance(each, Call)]
+    return any(each.primitive.name == DIVISION for each in calls)
+
+
 COMPARING = frozenset(
     ("lt", "le", "gt", "ge", "eq", "ne", "logical_and", "logical_or", "logical_not", "max", "min")
 )
@@ -271,6 +276,19 @@ def _compares(statement: Statement) -> bool:
         (statement.fold is None or statement.fold.kind in (MAX, MIN, ARGMAX, ARGMIN))
         and all(each.primitive.name in COMPARING for each in nodes if isinstance(each, Call))
         and not any(isinstance(each, Constant | Named) for each in nodes)
+    )
+
+
+def _orders_exactly(statement: Statement) -> bool:
+    """Whether a statement picks among elements that are sums and products."""
+    nodes = list(walk(statement.formula.outputs))
+    exact = EXACT | COMPARING
+    return (
+        statement.fold is not None
+        and statement.fold.kind in (MAX, MIN, ARGMAX, ARGMIN)
+        and all(each.primitive.name in exact for each in nodes if isinstance(each, Call))
+        and all(isinstance(each.value, int) for each in nodes if isinstance(each, Constant))
+        and not any(isinstance(each, Named) for each in nodes)
     )
 
 
@@ -388,9 +406,7 @@ class IndexProgram:
     @property
     def divides(self) -> bool:
         """Whether it divides besides, so that whole numbers need more room in between."""
-        formulas = [each.formula.outputs for each in self.statements]
-        calls = [each for each in walk(tuple(chain(*formulas))) if isinstance(each, Call)]
-        return self.is_exact and any(each.primitive.name == DIVISION for each in calls)
+        return self.is_exact and any(map(_divides, self.statements))
 
     @property
     def serves_complex(self) -> bool:
@@ -407,6 +423,19 @@ class IndexProgram:
         """Whether it only picks among elements: then whole numbers and truth values serve, too."""
         return not (self.draws or self.moves) and all(
             each.moves or _compares(each) for each in self.statements
+        )
+
+    @property
+    def serves_integers(self) -> bool:
+        """Whether whole numbers may stand for its elements: it adds, multiplies and compares."""
+        if self.is_exact or self.compares:
+            return True
+        return not self.draws and all(
+            each.moves
+            or _compares(each)
+            or _orders_exactly(each)
+            or (_adds_and_multiplies(each) and not _divides(each))
+            for each in self.statements
         )
 
     @property

@@ -60,6 +60,8 @@ class Element:
     tensor: str
     has_batch: bool
     places: tuple[Place, ...]
+    outside: Place | None = None
+    """The whole number where a place is not in the tensor; None if all places are."""
 
 
 Atom: TypeAlias = Index | Size | BatchSize | Parameter | Function | Element
@@ -192,7 +194,9 @@ def parts(atom: Atom) -> tuple[Place, ...]:
     """The places that an atom is made of."""
     if isinstance(atom, Function):
         return atom.operands
-    return atom.places if isinstance(atom, Element) else ()
+    if isinstance(atom, Element):
+        return atom.places if atom.outside is None else (*atom.places, atom.outside)
+    return ()
 
 
 def with_parts(atom: Atom, places: tuple[Place, ...]) -> Place:
@@ -200,7 +204,8 @@ def with_parts(atom: Atom, places: tuple[Place, ...]) -> Place:
     if isinstance(atom, Function):
         return apply(atom.name, *places)
     if isinstance(atom, Element):
-        return of(Element(atom.tensor, atom.has_batch, places))
+        rank = len(atom.places)
+        return of(Element(atom.tensor, atom.has_batch, places[:rank], *places[rank:]))
     return of(atom)
 
 
@@ -280,8 +285,10 @@ def spelled(atom: Atom) -> str:
             return "size(...)"
         case Size(tensor, dim):
             return f"size({tensor}, {dim})"
-        case Element(tensor, has_batch, places):
-            return f"{tensor}[{', '.join(['...'] * has_batch + [str(each) for each in places])}]"
+        case Element(tensor, has_batch, places, outside):
+            otherwise = "" if outside is None else f" else {outside}"
+            inner = ", ".join(["..."] * has_batch + [str(each) for each in places])
+            return f"{tensor}[{inner}{otherwise}]"
         case Function("quotient" | "remainder" as name, (first, second)):
             symbol = "//" if name == "quotient" else "%"
             by = str(second)

@@ -93,10 +93,22 @@ class Accesses(Survey, ABC):
         found = [
             self.place(each, scope, name, number, node) for number, each in enumerate(node.places)
         ]
+        if whole and node.outside is not None:
+            return self.whole_element(name, has_batch, tuple(found), node.outside, scope)
         outside = self.outside(node.outside, scope, name == scope.target)
         if (whole or self.types.get(name) == "int") and outside is None:
             return places.of(places.Element(name, has_batch, tuple(found)))
         return self.read(ir.Access(name, has_batch, tuple(found), outside), scope)
+
+    def whole_element(
+        self, name: str, has_batch: bool, found: tuple[Place, ...], node: Node, scope: Scope
+    ) -> Place:
+        """An element that is a place, and what it is outside of its tensor."""
+        outside = self.value(node, scope, integers=True)
+        if not isinstance(outside, Place):
+            self.error("E766", node.span, "what stands for a place outside is a whole number")
+            outside = Place()
+        return places.of(places.Element(name, has_batch, found, outside))
 
     def draw(self, node: syntax.CallOf, scope: Scope) -> Expression:
         """A random number from [0, 1): one for each value of the indices that are bound here."""

@@ -155,7 +155,7 @@ class Folds(Accesses):
         if len(node.operands) != 1:
             return self.error("E709", node.span, "'int' takes 1 argument")
         inner = scope.inner((), False)
-        value = self.value(node.operands[0], inner)
+        value = self.value(node.operands[0], inner, integers=True)
         if isinstance(value, Place):
             return value
         access = self.own_statement(as_number(value), inner, "int", node.span, "int")

@@ -46,6 +46,21 @@ REFUSED = [
     ("divided", (ONE_TO_FOUR, 0), RuntimeError, r"divided: \(i // by\) divides by 0"),
     ("begun", (ONE_TO_FOUR, NINE, torch.tensor([-5, 0])), IndexError, "begun: index out of range"),
     ("begun", (ONE_TO_FOUR, NINE, torch.tensor([3, 0])), IndexError, "begun: index out of range"),
+    *(
+        (
+            "told_twice",
+            (ONE_TO_FOUR, torch.tensor([3, 0]), torch.tensor([far, 1, 0, 0]), 4),
+            IndexError,
+            "told_twice: index out of range",
+        )
+        for far in (2, -1, 1 << 40)
+    ),
+    (
+        "told_twice",
+        (ONE_TO_FOUR, torch.tensor([3, 4]), torch.tensor([0, 1, 0, 0]), 4),
+        IndexError,
+        "told_twice: index out of range",
+    ),
     ("every", (ONE_TO_FOUR, 0), RuntimeError, r"every: \(size\(x, -1\) // step\) divides by 0"),
 ]
 
@@ -83,6 +98,18 @@ def test_what_stays_inside_is_computed(
 ) -> None:
     found = getattr(ops, name)(*arguments)
     np.testing.assert_array_equal(found.numpy(), np.array(expected, np.float32))
+
+
+def test_places_that_elements_tell_by_way_of_others(ops: Any) -> None:
+    x = torch.randn(4, dtype=torch.float64, requires_grad=True)
+    at, of = torch.tensor([3, 0]), torch.tensor([1, 1, 0, 0])
+    read, sums = ops.told_twice(x, at, of, 4)
+    assert torch.equal(read, x[at[of]])
+    assert torch.equal(sums, torch.stack([2 * x[1], 0 * x[0], 0 * x[0], 2 * x[0]]))
+    assert gradcheck(lambda x: ops.told_twice(x, at, of, 4), (x,))
+    at = torch.tensor([3, 0, 1])
+    torch.testing.assert_close(ops.next_ones(x, at), x[[0, 1, 3]] + 10 * x[[0, 3, 0]])
+    assert gradcheck(lambda x: ops.next_ones(x, at), (x,))
 
 
 def test_a_condition_that_brings_a_place_inside_has_gradients(ops: Any) -> None:

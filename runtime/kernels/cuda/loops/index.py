@@ -402,11 +402,17 @@ class _Call:
             return 1
         index, is_dense = launch.lanes
         length = launch.steps(index, self.extents)
+        if launch.ranges is not None and not is_dense and self._is_wide_row(launch):
+            return 1
         leaves_idle = count * WARP < self.queue.processors * BLOCKS_WANTED * THREADS
         is_long = length > (OF_WARP // 2 if leaves_idle else OF_WARP)
         if is_dense and is_long and not self.compute.is_complex:
             return THREADS
         return WARP if length >= SHORT and (is_dense or count < FEW) else 1
+
+    def _is_wide_row(self, launch: Launch) -> bool:
+        """Whether neighbouring items read what lies side by side, as lanes of a range do not."""
+        return bool(launch.items) and self.extents[launch.items[-1]] >= WARP
 
     def _bind(
         self,

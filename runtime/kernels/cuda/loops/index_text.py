@@ -322,7 +322,12 @@ def _functions(form: Form) -> str:
     """What the kernel calls."""
     launch = form.launch
     stored = dict(zip(array_names(launch), form.dtypes[_totals(form) :], strict=True))
-    kept = {name: each for name, each in stored.items() if _is_converted(each)}
+    written = set(array_names(launch)) - set(_only_read(launch))
+    kept = {
+        name: each
+        for name, each in stored.items()
+        if _is_converted(each) or (name in written and _is_of_fewer_bits(each))
+    }
     own = build.plain_source(launch.function)
     if kept:
         tree = _Conversions(kept).visit(ast.parse(own))
@@ -384,12 +389,18 @@ def _is_converted(own: dtype) -> bool:
     return own is dtypes.bool or narrow.is_narrow(own)
 
 
+def _is_of_fewer_bits(own: dtype) -> bool:
+    """Whether places, which have 64 bits, are cut where they are stored."""
+    return own.kind in "iu" and own.itemsize < 8
+
+
 def _conversion(name: str, own: dtype, compute: dtype) -> str:
     """load_x(v) and store_x(v) of an array `x`."""
-    value = load("v", own, own if own is dtypes.bool else compute)
+    is_whole = _is_of_fewer_bits(own)
+    value = "v" if is_whole else load("v", own, own if own is dtypes.bool else compute)
+    stored = f"np.{own.name}(v)" if is_whole else store("v", own)
     return (
-        f"def load_{name}(v):\n    return {value}\n\n\n"
-        f"def store_{name}(v):\n    return {store('v', own)}\n"
+        f"def load_{name}(v):\n    return {value}\n\n\ndef store_{name}(v):\n    return {stored}\n"
     )
 
 
@@ -431,6 +442,13 @@ def is_read(launch: Launch, name: str) -> bool:
         and ast.unparse(node.value) == own
         for node in ast.walk(ast.parse(build.plain_source(launch.function)))
     )
+
+
+def _only_read(launch: Launch) -> list[str]:
+    """What a function calls the arrays that it does not write."""
+    own = array_names(launch)[-len(launch.arrays) :]
+    named = zip(launch.arrays, own, strict=True)
+    return [each for name, each in named if name not in launch.writes]
 
 
 def array_names(launch: Launch) -> list[str]:
