@@ -507,6 +507,7 @@ ops._sampled_products = dispatch._sampled_products
 ops.embedding = dispatch.embedding
 ops.embedding_dense_backward = dispatch.embedding_dense_backward
 ops._embedding_bag = dispatch._embedding_bag
+ops._embedding_bag_max = dispatch._embedding_bag_max
 ops.one_hot = dispatch.one_hot
 ops.index_put = dispatch.index_put
 ops.index_put_ = dispatch.index_put_

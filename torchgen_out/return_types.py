@@ -24,10 +24,19 @@ class _embedding_bag(NamedTuple):
 
     output: Tensor
     bag_sizes: Tensor
-    max_indices: Tensor
 
     def __repr__(self) -> str:
         return printing.named_results("torch.return_types._embedding_bag", self)
+
+
+class _embedding_bag_max(NamedTuple):
+    """What `_embedding_bag_max` returns."""
+
+    output: Tensor
+    max_indices: Tensor
+
+    def __repr__(self) -> str:
+        return printing.named_results("torch.return_types._embedding_bag_max", self)
 
 
 class sort(NamedTuple):

@@ -965,23 +965,19 @@ def _embedding_bag(
     indices: Tensor,
     offsets: Tensor,
     per_sample_weights: Tensor | None,
-    mode: int,
+    is_mean: bool,
     padding_idx: int,
     scale_grad_by_freq: bool,
     sparse: bool = False,
 ) -> return_types._embedding_bag:
-    """_embedding_bag(Tensor weight, Tensor indices, Tensor offsets, Tensor? per_sample_weights, int
-    mode, int padding_idx, bool scale_grad_by_freq, bool sparse=False) -> (Tensor output, Tensor
-    bag_sizes, Tensor max_indices)
+    """_embedding_bag(Tensor weight, Tensor indices, Tensor offsets, Tensor? per_sample_weights,
+    bool is_mean, int padding_idx, bool scale_grad_by_freq, bool sparse=False) -> (Tensor output,
+    Tensor bag_sizes)
 
-    Folds bags of rows of `weight`: sums (`mode` 0), means (1) or maxima (2). Bags begin at
-        `offsets`.
+    Adds up bags of rows of `weight`, or averages them. Bags begin at `offsets`.
 
-    Also returns how many rows each bag has, without padding, and for maxima the row of every
-        column.
+    Also returns how many rows each bag has, without padding.
     """
-    if mode.__class__ is not int:
-        mode = as_int(mode, "_embedding_bag", "mode", 5)
     if padding_idx.__class__ is not int:
         padding_idx = as_int(padding_idx, "_embedding_bag", "padding_idx", 6)
     try:
@@ -997,14 +993,41 @@ def _embedding_bag(
             indices,
             offsets,
             per_sample_weights,
-            mode,
+            is_mean,
             padding_idx,
             scale_grad_by_freq,
             sparse,
         )
     return call(
-        weight, indices, offsets, per_sample_weights, mode, padding_idx, scale_grad_by_freq, sparse
+        weight,
+        indices,
+        offsets,
+        per_sample_weights,
+        is_mean,
+        padding_idx,
+        scale_grad_by_freq,
+        sparse,
     )
+
+
+__embedding_bag_max = operators._embedding_bag_max.calls
+
+
+def _embedding_bag_max(
+    weight: Tensor, indices: Tensor, offsets: Tensor, padding_idx: int
+) -> return_types._embedding_bag_max:
+    """_embedding_bag_max(Tensor weight, Tensor indices, Tensor offsets, int padding_idx) -> (Tensor
+    output, Tensor max_indices)
+
+    Takes the largest elements of bags of rows of `weight`, and the row of each: -1 in empty bags.
+    """
+    if padding_idx.__class__ is not int:
+        padding_idx = as_int(padding_idx, "_embedding_bag_max", "padding_idx", 4)
+    try:
+        call = __embedding_bag_max[weight._key, indices._key, offsets._key]
+    except AttributeError:
+        return __embedding_bag_max.miss(weight, indices, offsets, padding_idx)
+    return call(weight, indices, offsets, padding_idx)
 
 
 _one_hot = operators.one_hot.calls

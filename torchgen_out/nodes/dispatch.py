@@ -1004,7 +1004,7 @@ def recording_embedding_dense_backward(below, needs_grad_output):
 class EmbeddingBagBackward0(MultiOutputNode):
     """_embedding_bag
     weight, per_sample_weights: embedding_bag_backward(grads[0], weight, indices, offsets,
-        per_sample_weights, mode, padding_idx, scale_grad_by_freq, sparse, bag_sizes, max_indices,
+        per_sample_weights, is_mean, padding_idx, scale_grad_by_freq, sparse, bag_sizes,
         grad_input_mask)
     indices: non_differentiable
     offsets: non_differentiable
@@ -1013,8 +1013,7 @@ class EmbeddingBagBackward0(MultiOutputNode):
     __slots__ = (
         "saved_bag_sizes",
         "saved_indices",
-        "saved_max_indices",
-        "saved_mode",
+        "saved_is_mean",
         "saved_offsets",
         "saved_padding_idx",
         "saved_per_sample_weights",
@@ -1030,24 +1029,22 @@ class EmbeddingBagBackward0(MultiOutputNode):
         indices = unpack(node.saved_indices, node)
         offsets = unpack(node.saved_offsets, node)
         per_sample_weights = unpack(node.saved_per_sample_weights, node)
-        mode = node.saved_mode
+        is_mean = node.saved_is_mean
         padding_idx = node.saved_padding_idx
         scale_grad_by_freq = node.saved_scale_grad_by_freq
         sparse = node.saved_sparse
         bag_sizes = unpack(node.saved_bag_sizes, node)
-        max_indices = unpack(node.saved_max_indices, node)
         grad_weight, grad_per_sample_weights = formulas.embedding_bag_backward(
             grads[0],
             weight,
             indices,
             offsets,
             per_sample_weights,
-            mode,
+            is_mean,
             padding_idx,
             scale_grad_by_freq,
             sparse,
             bag_sizes,
-            max_indices,
             grad_input_mask,
         )
         return grad_weight, grad_per_sample_weights
@@ -1058,21 +1055,27 @@ class EmbeddingBagBackward0(MultiOutputNode):
         node.saved_offsets = None
         node.saved_per_sample_weights = None
         node.saved_bag_sizes = None
-        node.saved_max_indices = None
 
 
 def recording__embedding_bag(below, needs_weight, needs_per_sample_weights):
     """Records EmbeddingBagBackward0 around `below`."""
 
     def call(
-        weight, indices, offsets, per_sample_weights, mode, padding_idx, scale_grad_by_freq, sparse
+        weight,
+        indices,
+        offsets,
+        per_sample_weights,
+        is_mean,
+        padding_idx,
+        scale_grad_by_freq,
+        sparse,
     ):
         result = below(
             weight,
             indices,
             offsets,
             per_sample_weights,
-            mode,
+            is_mean,
             padding_idx,
             scale_grad_by_freq,
             sparse,
@@ -1088,13 +1091,48 @@ def recording__embedding_bag(below, needs_weight, needs_per_sample_weights):
         node.saved_indices = save(indices)
         node.saved_offsets = save(offsets)
         node.saved_per_sample_weights = save(per_sample_weights)
-        node.saved_mode = mode
+        node.saved_is_mean = is_mean
         node.saved_padding_idx = padding_idx
         node.saved_scale_grad_by_freq = scale_grad_by_freq
         node.saved_sparse = sparse
         node.saved_bag_sizes = save_result(result[1], 1)
-        node.saved_max_indices = save_result(result[2], 2)
-        attach_outputs(result, node, (True, False, False))
+        attach_outputs(result, node, (True, False))
+        return result
+
+    return call
+
+
+class EmbeddingBagMaxBackward0(MultiOutputNode):
+    """_embedding_bag_max
+    weight: embedding_bag_max_backward(grads[0], weight.shape, max_indices)
+    indices: non_differentiable
+    offsets: non_differentiable
+    """
+
+    __slots__ = ("saved_max_indices", "saved_weight_sizes")
+
+    def apply(node, *grads):
+        weight_sizes = node.saved_weight_sizes
+        max_indices = unpack(node.saved_max_indices, node)
+        grad_weight = formulas.embedding_bag_max_backward(grads[0], weight_sizes, max_indices)
+        return (grad_weight,)
+
+    def release(node):
+        node.saved_max_indices = None
+
+
+def recording__embedding_bag_max(below, needs_weight):
+    """Records EmbeddingBagMaxBackward0 around `below`."""
+
+    def call(weight, indices, offsets, padding_idx):
+        result = below(weight, indices, offsets, padding_idx)
+        if not grad_mode.state.enabled:
+            return result
+        node = EmbeddingBagMaxBackward0()
+        node.edges = (gradient_edge(weight),)
+        node.saved_weight_sizes = weight._sizes
+        node.saved_max_indices = save_result(result[1], 1)
+        attach_outputs(result, node, (True, False))
         return result
 
     return call

@@ -438,7 +438,10 @@ _spmm = Dispatch(
     promotion="same",
     promoted=("values", "mat"),
     dtypes=dtype_sets.NUMERIC,
-    kernel_names="sparse.products.spmm",
+    kernel_names={
+        "CPU": "sparse.products.spmm",
+        "CUDA": "torchgen_out.kernels.index._spmm:program",
+    },
     meta=sparse_shapes.spmm,
     differentiable=("values", "mat"),
     record=nodes.recording__spmm,
@@ -465,7 +468,10 @@ _spmm_extreme = Dispatch(
     promotion="same",
     promoted=("values", "mat"),
     dtypes=dtype_sets.REAL_NUMERIC,
-    kernel_names="sparse.products.spmm_extreme",
+    kernel_names={
+        "CPU": "sparse.products.spmm_extreme",
+        "CUDA": "torchgen_out.kernels.index._spmm_extreme:program",
+    },
     meta=sparse_shapes.spmm_extreme,
     outputs=2,
     differentiable=("values", "mat"),
@@ -486,7 +492,10 @@ _spmm_chosen = Dispatch(
     promotion="same",
     promoted=("values", "mat"),
     dtypes=dtype_sets.REAL_NUMERIC,
-    kernel_names="sparse.products.spmm_chosen",
+    kernel_names={
+        "CPU": "sparse.products.spmm_chosen",
+        "CUDA": "torchgen_out.kernels.index._spmm_chosen:program",
+    },
     meta=sparse_shapes.spmm_chosen,
     differentiable=("values", "mat"),
     record=nodes.recording__spmm_chosen,
@@ -634,27 +643,55 @@ embedding_dense_backward = Dispatch(
 
 _embedding_bag = Dispatch(
     "_embedding_bag(Tensor weight, Tensor indices, Tensor offsets, Tensor? "
-    "per_sample_weights, int mode, int padding_idx, bool scale_grad_by_freq, bool "
-    "sparse=False) -> (Tensor output, Tensor bag_sizes, Tensor max_indices)",
+    "per_sample_weights, bool is_mean, int padding_idx, bool scale_grad_by_freq, bool "
+    "sparse=False) -> (Tensor output, Tensor bag_sizes)",
     {"weight": "tensor", "indices": "tensor", "offsets": "tensor", "per_sample_weights": "tensor?"},
     arguments={
         "weight": "operand",
         "indices": "operand",
         "offsets": "operand",
         "per_sample_weights": "operand",
-        "mode": "raw",
+        "is_mean": "raw",
         "padding_idx": "raw",
         "scale_grad_by_freq": "raw",
         "sparse": "raw",
     },
-    promotion="none",
+    promotion="same",
+    promoted=("weight", "per_sample_weights"),
     dtypes=dtype_sets.FLOATING,
-    kernel_names="embedding.embedding_bag.embedding_bag",
+    kernel_names={
+        "CPU": "embedding.embedding_bag.embedding_bag",
+        "CUDA": "torchgen_out.kernels.index._embedding_bag:program",
+    },
     meta=embedding_shapes.embedding_bag,
-    outputs=3,
+    outputs=2,
     wrap=return_types._embedding_bag,
     differentiable=("weight", "per_sample_weights"),
     record=nodes.recording__embedding_bag,
+)
+
+_embedding_bag_max = Dispatch(
+    "_embedding_bag_max(Tensor weight, Tensor indices, Tensor offsets, int padding_idx) -> "
+    "(Tensor output, Tensor max_indices)",
+    {"weight": "tensor", "indices": "tensor", "offsets": "tensor"},
+    arguments={
+        "weight": "operand",
+        "indices": "operand",
+        "offsets": "operand",
+        "padding_idx": "raw",
+    },
+    promotion="same",
+    promoted=("weight",),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names={
+        "CPU": "embedding.embedding_bag.embedding_bag_max",
+        "CUDA": "torchgen_out.kernels.index._embedding_bag_max:program",
+    },
+    meta=embedding_shapes.embedding_bag_max,
+    outputs=2,
+    wrap=return_types._embedding_bag_max,
+    differentiable=("weight",),
+    record=nodes.recording__embedding_bag_max,
 )
 
 one_hot = Dispatch(

@@ -60,40 +60,26 @@ def embedding_dense_double_backward(
     return rows.reshape((*indices.shape, grad.shape[-1]))
 
 
-MEAN, MAX = 1, 2
-"""Modes of `_embedding_bag`, besides sums."""
-
-
 def embedding_bag_backward(
     grad: Tensor,
     weight: Any,
     indices: Tensor,
     offsets: Any,
     per_sample_weights: Any,
-    mode: int,
+    is_mean: bool,
     padding_idx: int,
     scale_grad_by_freq: bool,
     sparse: bool,
     bag_sizes: Any,
-    max_indices: Any,
     mask: Sequence[bool],
 ) -> tuple[Tensor | None, Tensor | None]:
     """The gradients of the table and of the weights of samples: what every index hands on.
 
-    Shape: grad (bags, columns), indices (n). A maximum hands its gradient to the row it came from.
-    Raises: RuntimeError for the sparse gradient of maxima.
+    Shape: grad (bags, columns), indices (n).
     """
-    if mode == MAX and sparse:
-        raise RuntimeError("embedding_bag: max mode has no sparse gradients")
-    if mode == MAX and not weight.shape[0]:
-        return grad.new_zeros(weight.shape), None  # the bags are empty
-    if mode == MAX:
-        places = max_indices.clamp(min=0)
-        found = grad.masked_fill(max_indices < 0, 0)
-        return grad.new_zeros(weight.shape).scatter_add(0, places, found), None
     order = ops.arange(indices.numel(), device=indices.device)
     bags = ops.searchsorted(offsets.to(order.dtype), order, right=True) - 1
-    each = (grad / bag_sizes.clamp(min=1).unsqueeze(1) if mode == MEAN else grad)[bags]
+    each = (grad / bag_sizes.clamp(min=1).unsqueeze(1) if is_mean else grad)[bags]
     of_weight = of_samples = None
     if mask[1] and per_sample_weights is not None:
         products = (each * weight[indices]).sum(-1)
@@ -104,3 +90,11 @@ def embedding_bag_backward(
         given = indices, weight.shape[0], padding_idx, scale_grad_by_freq, sparse
         of_weight = embedding_backward(each, *given)
     return of_weight, of_samples
+
+
+def embedding_bag_max_backward(grad: Tensor, shape: Sequence[int], max_indices: Any) -> Tensor:
+    """The gradient of the table: each element of a bag hands its own to the row it came from."""
+    if not shape[0]:
+        return grad.new_zeros(shape)  # the bags are empty
+    found = grad.masked_fill(max_indices < 0, 0)
+    return grad.new_zeros(shape).scatter_add(0, max_indices.clamp(min=0), found)

@@ -1,4 +1,4 @@
-"""How statements see tables and the rows that indices name; numbers of `embedding_bag`'s modes."""
+"""How statements see tables and the rows that indices name."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from typing import Any
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.kernels.common.folded import merged_stride
 from torchgen_out._runtime.kernels.common.index import REFUSAL, Refusal, View
-
-SUM, MEAN, MAX = 0, 1, 2
 
 
 def dense_backward(

@@ -50,10 +50,9 @@ def embedding_bag(
     indices: Any,
     offsets: Any,
     per_sample_weights: Any,
-    mode: int,
     *rest: Any,
-) -> tuple[Answer, Answer, Answer]:
-    """Shape: (rows, columns), (n), (bags) -> (bags, columns), (bags), of maxima (bags, columns).
+) -> tuple[Answer, Answer]:
+    """Shape: (rows, columns), (n), (bags) -> (bags, columns), (bags).
 
     Raises: RuntimeError for dtypes.
     """
@@ -67,5 +66,15 @@ def embedding_bag(
             f"equal {errors.scalar_type_name(per_sample_weights.dtype)}"
         )
     sizes = (offsets.numel(), weight.shape[1])
-    chosen = sizes if mode == 2 else (0,)
-    return (sizes, weight.dtype), (sizes[:1], dtypes.int64), (chosen, dtypes.int64)
+    return (sizes, weight.dtype), (sizes[:1], dtypes.int64)
+
+
+def embedding_bag_max(
+    weight: Any, indices: Any, offsets: Any, padding_idx: int
+) -> tuple[Answer, Answer]:
+    """Shape: (rows, columns), (n), (bags) -> (bags, columns), twice.
+
+    Raises: RuntimeError for dtypes.
+    """
+    result, _ = embedding_bag(weight, indices, offsets, None)
+    return result, (result[0], dtypes.int64)

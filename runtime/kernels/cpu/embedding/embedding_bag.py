@@ -8,7 +8,6 @@ import numpy as np
 
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.kernels import threads
-from torchgen_out._runtime.kernels.common.embedding import MAX, MEAN
 from torchgen_out._runtime.kernels.cpu.indexing.places import as_int64, check_range
 from torchgen_out._runtime.kernels.typed import typed
 
@@ -18,21 +17,58 @@ Array = Any
 def embedding_bag(
     out: Array,
     bag_sizes: Array,
-    max_indices: Array,
     weight: Array,
     indices: Array,
     offsets: Array,
     per_sample_weights: Array | None,
-    mode: int,
+    is_mean: bool,
     padding_idx: int,
     scale_grad_by_freq: bool,
     sparse: bool = False,
 ) -> None:
-    """Write the bags' results, how many rows each has, and for maxima the row of every column.
+    """Write the bags' sums or means, and how many rows each has.
 
     Raises: RuntimeError for an index that is no row, or offsets that do not ascend from 0.
     """
-    flat, starts = as_int64(indices), as_int64(offsets)
+    factors = np.empty(0, out.dtype) if per_sample_weights is None else per_sample_weights
+    results = out, bag_sizes
+    _run(
+        fold_bags,
+        results,
+        weight,
+        indices,
+        offsets,
+        np.ascontiguousarray(factors),
+        is_mean,
+        padding_idx,
+    )
+
+
+def embedding_bag_max(
+    out: Array,
+    max_indices: Array,
+    weight: Array,
+    indices: Array,
+    offsets: Array,
+    padding_idx: int,
+) -> None:
+    """Write each column's largest element of each bag, and its row.
+
+    Raises: as `embedding_bag`.
+    """
+    _run(keep_greatest_of_bags, (out, max_indices), weight, indices, offsets, padding_idx)
+
+
+def _run(
+    loop: Any,
+    results: tuple[Array, Array],
+    weight: Array,
+    indices: Array,
+    offsets: Array,
+    *rest: Any,
+) -> None:
+    """Run a loop over bags, which threads share, once all indices and offsets are known good."""
+    flat, starts, out = as_int64(indices), as_int64(offsets), results[0]
     check_range(flat, len(weight), lambda bad: errors.bag_index(bad, len(weight)))
     if starts.size and not (starts[0] == 0 and starts[-1] <= flat.size):
         raise errors.bag_offsets(starts[0], starts[-1], flat.size)
@@ -40,32 +76,29 @@ def embedding_bag(
         raise RuntimeError("embedding_bag: offsets must not descend")
     if not starts.size:
         return
-    factors = np.empty(0, out.dtype) if per_sample_weights is None else per_sample_weights
-    chosen = max_indices if mode == MAX else np.empty((0, 0), np.int64)
-    arrays = bag_sizes, chosen, weight, flat, np.append(starts, flat.size)
+    arrays = *results, weight, flat, np.append(starts, flat.size)
     work = (flat.size + starts.size) * out.shape[1]
-    loop = fold_bags.of(out.dtype)
-    threads.run_ranges(
-        loop, len(out), work, out, *map(np.ascontiguousarray, (*arrays, factors)), mode, padding_idx
-    )
+    given = *map(np.ascontiguousarray, arrays), *rest
+    threads.run_ranges(loop.of(out.dtype), len(out), work, *given)
 
 
 @typed
-def fold_bags(
-    first, last, out, bag_sizes, max_indices, weight, indices, edges, factors, mode, padding_idx
-):
+def fold_bags(first, last, out, bag_sizes, weight, indices, edges, factors, is_mean, padding_idx):
     """Bag b has the rows indices[edges[b]:edges[b + 1]]; padding does not count."""
     for b in range(first, last):
-        start, stop = edges[b], edges[b + 1]
-        if mode == MAX:
-            row, chosen = out[b], max_indices[b]
-            size = keep_greatest(row, chosen, weight, indices[start:stop], padding_idx)
-        else:
-            size = add_rows(out, b, weight, indices, start, stop, factors, padding_idx)
+        size = add_rows(out, b, weight, indices, edges[b], edges[b + 1], factors, padding_idx)
         bag_sizes[b] = size
-        if mode == MEAN and size > 0:
+        if is_mean and size > 0:
             for i in range(out.shape[1]):
                 out[b, i] /= T(size)
+
+
+@typed
+def keep_greatest_of_bags(first, last, out, max_indices, weight, indices, edges, padding_idx):
+    """The same of maxima."""
+    for b in range(first, last):
+        places = indices[edges[b] : edges[b + 1]]
+        keep_greatest(out[b], max_indices[b], weight, places, padding_idx)
 
 
 @typed
@@ -84,7 +117,6 @@ def keep_greatest(row, chosen, weight, places, padding_idx):
         size += 1
     if size == 0:
         chosen[:] = -1
-    return size
 
 
 @typed

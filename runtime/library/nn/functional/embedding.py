@@ -94,8 +94,11 @@ def embedding_bag(
     if include_last_offset and not starts.numel():
         raise RuntimeError("include_last_offset: number of offset should be at least 1")
     padding = _padding_row(padding_idx, weight.size(0))
-    modes = BAG_MODES[mode], padding, scale_grad_by_freq, sparse
-    found = ops._embedding_bag(weight, flat, starts, factors, *modes)[0]
+    if mode == "max":
+        found = ops._embedding_bag_max(weight, flat, starts, padding)[0]
+    else:
+        how = mode == "mean", padding, scale_grad_by_freq, sparse
+        found = ops._embedding_bag(weight, flat, starts, factors, *how)[0]
     # The last offset begins a bag, too: of what stands behind the last bag that is wanted.
     return found[:-1] if include_last_offset and offsets is not None else found
 

@@ -1,1 +1,0 @@
-"""Rows of tables, alone and by bags."""
