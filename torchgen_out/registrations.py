@@ -502,6 +502,7 @@ ops._coo_mm = dispatch._coo_mm
 ops._turn = dispatch._turn
 ops._merge = dispatch._merge
 ops._merge_values = dispatch._merge_values
+ops._range_sums = dispatch._range_sums
 ops._line_faults = dispatch._line_faults
 ops._sampled_products = dispatch._sampled_products
 ops.embedding = dispatch.embedding

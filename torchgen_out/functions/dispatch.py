@@ -864,6 +864,21 @@ def _merge_values(
     return call(lines, others, values, count, across)
 
 
+__range_sums = operators._range_sums.calls
+
+
+def _range_sums(edges: Tensor, values: Tensor, order: Tensor) -> Tensor:
+    """_range_sums(Tensor edges, Tensor values, Tensor order) -> Tensor
+
+    The sums of neighbours in an order, as far as each edge.
+    """
+    try:
+        call = __range_sums[edges._key, values._key, order._key]
+    except AttributeError:
+        return __range_sums.miss(edges, values, order)
+    return call(edges, values, order)
+
+
 __line_faults = operators._line_faults.calls
 
 

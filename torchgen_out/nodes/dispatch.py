@@ -883,6 +883,33 @@ def recording__coo_mm(below, needs_values, needs_mat):
     return call
 
 
+class RangeSumsBackward0(Node):
+    """_range_sums
+    values: not_implemented
+    edges, order: non_differentiable
+    """
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        grad_values = errors.raise_not_differentiable("_range_sums")
+        return (grad_values,)
+
+
+def recording__range_sums(below, needs_values):
+    """Records RangeSumsBackward0 around `below`."""
+
+    def call(edges_, values, order):
+        result = below(edges_, values, order)
+        if not grad_mode.state.enabled:
+            return result
+        node = RangeSumsBackward0()
+        attach_unary(result, values, node)
+        return result
+
+    return call
+
+
 class SampledProductsBackward0(Node):
     """_sampled_products
     left, right: not_implemented

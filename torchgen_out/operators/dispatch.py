@@ -550,7 +550,10 @@ _merge = Dispatch(
     arguments={"lines": "operand", "others": "operand", "count": "raw", "across": "raw"},
     promotion="none",
     dtypes=dtype_sets.INTEGRAL,
-    kernel_names="sparse.merging.merge",
+    kernel_names={
+        "CPU": "sparse.merging.merge",
+        "CompositeExplicitAutograd": "sparse.merging.merge",
+    },
     meta=sparse_shapes.merge,
     outputs=4,
 )
@@ -568,9 +571,24 @@ _merge_values = Dispatch(
     },
     promotion="none",
     dtypes=dtype_sets.INTEGRAL,
-    kernel_names="sparse.merging.merge_values",
+    kernel_names={
+        "CPU": "sparse.merging.merge_values",
+        "CompositeExplicitAutograd": "sparse.merging.merge_values",
+    },
     meta=sparse_shapes.merge_values,
     outputs=3,
+)
+
+_range_sums = Dispatch(
+    "_range_sums(Tensor edges, Tensor values, Tensor order) -> Tensor",
+    {"edges": "tensor", "values": "tensor", "order": "tensor"},
+    promotion="same",
+    promoted=("values",),
+    dtypes=dtype_sets.NUMERIC,
+    kernel_names="torchgen_out.kernels.index._range_sums:program",
+    meta="torchgen_out.kernels.index._range_sums:program.shapes",
+    differentiable=("values",),
+    record=nodes.recording__range_sums,
 )
 
 _line_faults = Dispatch(

@@ -1,1 +1,0 @@
-"""Products over the entries of sparse matrices."""
