@@ -151,6 +151,20 @@ def test_a_bound_of_a_range_that_is_outside_is_noted(tmp_path: Path) -> None:
             torch.cuda.synchronize()
 
 
+def test_places_that_elements_tell_by_way_of_others(tmp_path: Path) -> None:
+    """Each is looked at before the next is read there."""
+    with generated(tmp_path, "told_on_cuda", Path(language.__file__).parent, "places") as ops:
+        x, at, of = _randn(4), torch.tensor([3, 0]), torch.tensor([1, 1, 0, 0])
+        found = ops.told_twice(x.cuda(), at.cuda(), of.cuda(), 4)
+        for ours, theirs in zip(found, ops.told_twice(x, at, of, 4), strict=True):
+            torch.testing.assert_close(ours.cpu(), theirs)
+        torch.testing.assert_close(ops.next_ones(x.cuda(), at.cuda()).cpu(), ops.next_ones(x, at))
+        of[2] = 1 << 40
+        with pytest.raises(torch.AcceleratorError, match=f"index {1 << 40} is out of bounds"):
+            ops.told_twice(x.cuda(), at.cuda(), of.cuda(), 4)[0].cpu()
+        torch.cuda.synchronize()
+
+
 def test_updates_as_on_the_cpu(tmp_path: Path) -> None:
     """What statements return, and what they leave in arguments, dense and not."""
     with generated(tmp_path, "updates_on_cuda", Path(updates.__file__).parent, "updates") as ops:
@@ -417,5 +431,15 @@ def test_kernels_compile(ops: Any, made: dict[Source, bool]) -> None:
     for columns in COLUMNS.values():
         columns(_randn(1300, 32).cuda())
     assert len(made) > 2 * len(CALLS)
+    for source in made:
+        check(source, is_double=False)
+
+
+@needs_extra
+def test_kernels_over_ranges_compile(tmp_path: Path, made: dict[Source, bool]) -> None:
+    """Rows of a compressed matrix, and what looks for the range of each entry."""
+    with generated(tmp_path, "ranges_compiled", Path(ranges.__file__).parent, "ranges") as ops:
+        _trained(ops.row_products, ranges.CALLS["row_products"][0](), "cuda", torch.float32)
+    assert any("low" in source.text for source in made)
     for source in made:
         check(source, is_double=False)
