@@ -29,7 +29,7 @@ WAYS: dict[str, dict[Any, dict[str, int]]] = {
     "by threads": {index: {"THREADS": 0}},
     "by blocks": {rows: {"SHORT": 0, "LEAST_PER_THREAD": 0}},
     "in slices": {
-        rows: {"LEAST_PER_SLICE": 2},
+        rows: {"LEAST_PER_SLICE": 2, "LEAST_PER_COLUMN": 2},
         index: {"LEAST_PER_THREAD": 2},
         reduction: {"LEAST_PER_SLICE": 2},
         convolution: {"LEAST_OF_SLICE": 2},

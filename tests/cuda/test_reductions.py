@@ -15,14 +15,18 @@ from torchgen_out._runtime.backends.cuda import reduction as calls_of
 from torchgen_out._runtime.backends.cuda.reduction import Fold, Geometry, plan_walk, slices
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.dispatch.operator import Reduction, operators
+from torchgen_out._runtime.kernels.cuda import rows
 from torchgen_out._runtime.kernels.cuda.compiling import compiler
+from torchgen_out._runtime.kernels.cuda.compiling.typed import THREADS
 from torchgen_out._runtime.kernels.cuda.loops import reduction
 from torchgen_out._runtime.kernels.cuda.loops.reduction import Walk
+from torchgen_out._runtime.kernels.cuda.rows import Group
 
 REDUCTIONS = [each for each in operators.values() if isinstance(each, Reduction)]
 OURS = calls.Session(torch, dispatch.ops)
 WALKS = (Walk(1, 1, False, False), Walk(2, 2, False, True))
 WIDE = Walk(3, 1, True, False)
+BLOCK, COLUMNS = Group(THREADS), Group(rows.COLUMN_ROWS, True)
 SUMMED = ("bfloat16", "int32", "bool", "complex64", "float64")
 
 
@@ -45,13 +49,19 @@ def test_kernels_compile(name, dtype):
     assert isinstance(operator, Reduction)
     spec = Fold(operator, dtypes.by_name(dtype), None).spec
     wide = bool({spec.acc.name, spec.compute.name} & {"float64", "complex128"})
+
+    def compiled(spec, walk, group):
+        source = reduction.reduction_kernel(spec, walk, group, THREADS)
+        return check(source, wide, spec.acc.is_complex)
+
     for walk in WALKS:
-        code = check(reduction.rows_kernel(spec, walk), wide, spec.acc.is_complex)
-        assert "shfl.sync.down" in code and "bar.sync" in code
-        check(reduction.columns_kernel(spec, walk), wide, spec.acc.is_complex)
-    code = check(reduction.groups_kernel(spec, WALKS[0], 8), wide, spec.acc.is_complex)
-    assert "shfl.sync.down" in code and "bar.sync" not in code
-    check(reduction.rows_kernel(reduction.partial_spec(spec), WALKS[0]), wide, spec.acc.is_complex)
+        code = compiled(spec, walk, BLOCK)
+        assert "shfl.sync.bfly" in code and "bar.sync" in code
+        code = compiled(spec, walk, COLUMNS)
+        assert "shfl.sync" not in code and "bar.sync" in code
+    code = compiled(spec, WALKS[0], Group(8))
+    assert "shfl.sync.bfly" in code and "bar.sync" not in code
+    compiled(reduction.partial_spec(spec), WALKS[0], BLOCK)
 
 
 @needs_extra
@@ -59,25 +69,22 @@ def test_wide_kernels_compile():
     operator = operators["amax"]
     assert isinstance(operator, Reduction)
     spec = Fold(operator, dtypes.float32, None).spec
-    for make in (reduction.rows_kernel, reduction.columns_kernel):
-        assert "div.u64" in check(make(spec, WIDE), False)
+    for group in (BLOCK, COLUMNS):
+        source = reduction.reduction_kernel(spec, WIDE, group, THREADS)
+        assert "div.u64" in check(source, False)
 
 
 @pytest.fixture
 def small_blocks(monkeypatch, emulated):
     """Two warps a block, and slices of a few elements, so that little work takes every path."""
-    monkeypatch.setattr(reduction, "ROW_THREADS", 64)
-    monkeypatch.setattr(calls_of, "ROW_THREADS", 64)
-    monkeypatch.setattr(reduction, "COLUMN_ROWS", 2)
+    monkeypatch.setattr(calls_of, "THREADS", 64)
     monkeypatch.setattr(calls_of, "COLUMN_ROWS", 2)
     monkeypatch.setattr(calls_of, "LEAST_PER_SLICE", 70)
-    monkeypatch.setattr(calls_of, "MOST_SLICES", 3)
-    monkeypatch.setattr(calls_of, "LEAST_PER_BLOCK", 60)
-    calls_of.rows_source.cache_clear()
-    calls_of.columns_source.cache_clear()
-    yield emulated
-    calls_of.rows_source.cache_clear()
-    calls_of.columns_source.cache_clear()
+    monkeypatch.setattr(rows, "THREADS", 64)
+    monkeypatch.setattr(rows, "LEAST_PER_COLUMN", 70)
+    monkeypatch.setattr(rows, "MOST_SLICES", 3)
+    monkeypatch.setattr(rows, "LEAST_PER_BLOCK", 60)
+    return emulated
 
 
 @pytest.mark.parametrize("name", [each.name for each in REDUCTIONS])
@@ -206,7 +213,7 @@ def test_slices_fill_the_device():
 
 def test_as_many_threads_own_a_row_as_have_elements_to_read():
     def group(pieces: int, count: int) -> int:
-        return calls_of.group_of(pieces, count, 132)
+        return rows.group_of(132, pieces, count).threads
 
     assert [group(1 << 20, n) for n in (3, 8, 9, 32, 33, 1024, 1025)] == [1, 1, 8, 8, 32, 32, 256]
     assert (group(1000, 1024), group(1000, 256), group(1056, 1024)) == (256, 32, 32)
@@ -216,7 +223,7 @@ def test_as_many_threads_own_a_row_as_have_elements_to_read():
 @pytest.mark.parametrize("name", ["sum.dim_IntList", "amax", "all.dim"])
 def test_groups_fold_what_rows_fold(emulated, monkeypatch, group, name):
     """However many threads own a row, also beyond the last one, and in the last warp."""
-    monkeypatch.setattr(calls_of, "group_of", lambda *_: group)
+    monkeypatch.setattr(calls_of, "group_of", lambda *_: Group(group))
     x = torch.arange(21.0 * 37).remainder(19).view(21, 37)
     for count in (1, 5, 8, 37):
         rows = x[:, :count]

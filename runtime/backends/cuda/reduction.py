@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any
 
 from torchgen_out._runtime.backends.common.given_results import make_reduction_out_call
@@ -16,26 +16,21 @@ from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import signature as signatures
 from torchgen_out._runtime.dispatch.operator import OUT, Call, Reduction
 from torchgen_out._runtime.kernels.common.reduction import ReductionSpec
-from torchgen_out._runtime.kernels.cuda.compiling.compiler import Source
-from torchgen_out._runtime.kernels.cuda.loops import reduction
+from torchgen_out._runtime.kernels.cuda.compiling.typed import THREADS
 from torchgen_out._runtime.kernels.cuda.loops.pointwise import divisor
-from torchgen_out._runtime.kernels.cuda.loops.reduction import COLUMN_ROWS, ROW_THREADS, WARP, Walk
+from torchgen_out._runtime.kernels.cuda.loops.reduction import Walk, partial_spec, reduction_kernel
+from torchgen_out._runtime.kernels.cuda.rows import (
+    COLUMN_ROWS,
+    LEAST_PER_SLICE,
+    WARP,
+    Group,
+    group_of,
+    sliced,
+    sliced_columns,
+)
 
 LEAST_PER_ROW = 64
 """Elements of an output, far apart, from which a block folds it better than a thread does."""
-LONG_ROW = 1024
-"""Elements of a row, or a slice of one, beyond which a block owns it."""
-LEAST_PER_BLOCK = 256
-"""Elements of a row from which a block owns it where there are too few for warps."""
-GROUPS = (8, 1), (WARP, 8), (LONG_ROW, WARP)
-"""(elements of a row up to which, how many threads own it): each has some to read at once."""
-WARPS_WANTED = 8
-"""Warps per multiprocessor below which blocks own rows that are not short."""
-LEAST_PER_SLICE = 2048
-"""Elements of a slice: fewer are not worth a second kernel."""
-BLOCKS_WANTED = 4
-"""Blocks per multiprocessor below which outputs are cut into slices."""
-MOST_SLICES = 1024
 
 
 def make_call(operator: Reduction, signature: tuple[Any, ...], variant: str) -> Call:
@@ -74,7 +69,7 @@ class Geometry:
         """Divisors and strides as the kernels take them."""
         found: list[int] = []
         for sizes, strides in (self.kept, self.reduced):
-            found += [part for size in sizes[:0:-1] for part in divisor(size)]
+            found += [part for size in sizes for part in divisor(size)]
             found += strides
         return found
 
@@ -128,20 +123,9 @@ def _product(sizes: Sequence[int]) -> int:
 
 def slices(geometry: Geometry, processors: int) -> tuple[int, int]:
     """(how many slices each output is cut into, elements of a slice)."""
-    per_block = 1 if geometry.by_rows else WARP
-    blocks = -(-geometry.outputs // per_block)
-    wanted = -(-processors * BLOCKS_WANTED // blocks)
-    most = min(geometry.count // LEAST_PER_SLICE, MOST_SLICES)
-    splits = max(1, min(wanted, most))
-    chunk = -(-geometry.count // splits)
-    return -(-geometry.count // chunk), chunk
-
-
-def group_of(pieces: int, count: int, processors: int) -> int:
-    """How many threads own a piece of `count` elements: some of a warp, a warp or a block."""
-    if count > LEAST_PER_BLOCK and pieces < processors * WARPS_WANTED:
-        return ROW_THREADS
-    return next((threads for most, threads in GROUPS if count <= most), ROW_THREADS)
+    if geometry.by_rows:
+        return sliced(processors, geometry.outputs, geometry.count, LEAST_PER_SLICE)
+    return sliced_columns(processors, geometry.outputs, geometry.count)
 
 
 class Fold:
@@ -188,7 +172,7 @@ class Fold:
         rows = plan_walk((geometry.outputs, splits), (splits, 1), (1,))
         run_kernel(
             index,
-            reduction.partial_spec(self.spec),
+            partial_spec(self.spec),
             rows,
             (address_of(made), address_of(parts)),
             (1, splits),
@@ -209,27 +193,13 @@ def run_kernel(
 ) -> None:
     """Launch the loop for a geometry, its outputs cut into (slices, elements of each)."""
     splits, chunk = cut
-    pieces = geometry.outputs * splits
     count = geometry.count
     total = count if total is None else total
-    values = [*places, pieces, count, total, splits, chunk, *geometry.values(), *numbers]
+    pieces = geometry.outputs * splits
+    group = Group(COLUMN_ROWS, True)
     if geometry.by_rows:
-        group = group_of(pieces, chunk, launching.processors(index))
-        source = rows_source(spec, geometry.walk(partial), group)
-        grid = launching.blocks_for(index, pieces * group, ROW_THREADS), 1
-        block = ROW_THREADS, 1
-    else:
-        source = columns_source(spec, geometry.walk(partial))
-        grid, block = (-(-geometry.outputs // WARP), splits), (WARP, COLUMN_ROWS)
-    launching.launch(index, source, grid, block, values)
-
-
-@cache
-def rows_source(spec: ReductionSpec, walk: Walk, group: int) -> Source:
-    """The kernel in which so many threads own a row."""
-    if group == ROW_THREADS:
-        return reduction.rows_kernel(spec, walk)
-    return reduction.groups_kernel(spec, walk, group)
-
-
-columns_source = lru_cache(maxsize=None)(reduction.columns_kernel)
+        group = group_of(launching.processors(index), pieces, chunk)
+    source = reduction_kernel(spec, geometry.walk(partial), group, THREADS)
+    grid = launching.blocks_for(index, pieces * group.threads, THREADS)
+    values = [geometry.outputs, count, splits, chunk, total, *geometry.values(), *numbers]
+    launching.launch(index, source, (grid, 1), (THREADS, 1), [*places, *values])

@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import shape as shapes
 
+LIBRARY = "torchgen_out.kernels.index"
+"""The package that is generated of the library's texts."""
 Sizes = tuple[int, ...]
 LIBRARY = "torchgen_out.kernels.index"
 """The package that is generated of the library's statements, a module for each operator."""
@@ -255,12 +257,6 @@ class Launch(NamedTuple):
         return self.has_batch or self.over_batch
 
 
-def program_of(name: str) -> IndexProgram:
-    """The program of an operator of the library."""
-    found: IndexProgram = importlib.import_module(f"{LIBRARY}.{name}").program
-    return found
-
-
 @dataclass(frozen=True, eq=False)
 class IndexProgram:
     """All launches of one operator.
@@ -482,6 +478,12 @@ class IndexProgram:
     def refused(self) -> IndexError:
         """The error for an element of an integer tensor that is no place in another."""
         return IndexError(f"{self.name}: index out of range in self")
+
+
+def program_of(name: str) -> IndexProgram:
+    """The program of an operator of the library."""
+    found: IndexProgram = importlib.import_module(f"{LIBRARY}.{name}").program
+    return found
 
 
 def _answer(given: Any, told: Sequence[Any]) -> Any:

@@ -220,7 +220,7 @@ def _whole_text(
     needed = "\n".join([*functions, accesses, body])
     library = inlined(primitives.compose_text(needed, compute.name))
     head = _head(title, compute, wide)
-    head += "".join(_shuffle(name, compute) for name in SHUFFLES if name in needed)
+    head += "".join(shuffle_text(name, name, compute, "T") for name in SHUFFLES if name in needed)
     parts = [head, "".join(numbers), library, accesses, *functions, body]
     return "\n\n".join(part for part in parts if part)
 
@@ -253,15 +253,18 @@ def _access(letter: str, dtype: dtypes.dtype) -> str:
     )
 
 
-def _shuffle(name: str, compute: dtypes.dtype) -> str:
-    """A shuffle of numbers of the compute type: a device exchanges 32 and 64 bits."""
-    exchange = f"cuda.{SHUFFLES[name]}(0xFFFFFFFF, {{}}, n)"
-    if compute.is_complex:
+def shuffle_text(name: str, way: str, dtype: dtypes.dtype, kind: str) -> str:
+    """name(v, n): a number of another lane, which a device exchanges by 32 and 64 bits.
+
+    way: a key of SHUFFLES. kind: what the text calls the dtype.
+    """
+    exchange = f"cuda.{SHUFFLES[way]}(0xFFFFFFFF, {{}}, n)"
+    if dtype.is_complex:
         parts = ", ".join(exchange.format(f"v.{part}") for part in ("real", "imag"))
         value = f"complex({parts})"
     else:
-        value = exchange.format("np.int32(v)" if compute.itemsize < 4 else "v")
-    return f"\n\n@inner\ndef {name}(v, n):\n    return T({value})\n"
+        value = exchange.format("np.int32(v)" if dtype.itemsize < 4 else "v")
+    return f"\n\n@inner\ndef {name}(v, n):\n    return {kind}({value})\n"
 
 
 def _given_texts(given: Mapping[str, Any]) -> dict[str, str]:

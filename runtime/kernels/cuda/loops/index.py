@@ -49,10 +49,13 @@ from torchgen_out._runtime.kernels.cuda.queue import (
 from torchgen_out._runtime.kernels.cuda.recorded import Recorded
 from torchgen_out._runtime.kernels.cuda.rows import (
     BLOCKS_WANTED,
+    COLUMN_ROWS,
     LEAST_PER_THREAD,
-    MOST_SLICES,
     THREADS,
+    Group,
     cut,
+    group_of,
+    sliced_columns,
 )
 from torchgen_out._runtime.kernels.cuda.rows import SHORT as OF_WARP
 from torchgen_out._runtime.kernels.cuda.scatter.combining import COMBINE, combine_at_places
@@ -288,45 +291,38 @@ class _Call:
         if scan is None:
             return False
         length = self.extents[scan.index]
-        if scan.columns is not None and self._in_columns(scan, count, length):
-            return True
-        inner = 1 if scan.is_dense else prod(self.extents[name] for name in launch.items)
-        group, slices, chunk = cut(self.queue, Folded(count // max(inner, 1), length, inner))
-        if scan.folds and slices == 1 and group <= WARP:
+        found = self._cut(launch, scan, count, length)
+        if found is None:
             return False
-        if group == 1 or (length <= WARP and count >= self.queue.processors * THREADS):
-            return False
+        group, slices, chunk = found
         wanted = (self.compute if each == "number" else dtypes.int64 for each in scan.types)
         totals = [self.queue.empty((count * slices,), each) for each in wanted if slices > 1]
-        ways = [Shared(scan, group, makes_totals, len(totals)) for makes_totals in (True, False)]
-        blocks = -(-count * slices * group // typed.THREADS)
-        for shared in ways[not totals :]:
+        for makes_totals in (True, False)[not totals :]:
             extra = (length, slices, chunk)
-            if scan.folds and totals and not shared.makes_totals:
-                extra, blocks = (slices, 1, slices), -(-count * group // typed.THREADS)
+            if scan.folds and totals and not makes_totals:
+                group, extra = group_of(self.queue.processors, count, slices), (slices, 1, slices)
+            shared = Shared(scan, group, makes_totals, len(totals))
             source, values = self._bind(scan.launch, count, 1, totals, shared, extra)
+            blocks = -(-count * extra[1] * group.threads // typed.THREADS)
             grid = min(blocks, self.queue.processors * typed.BLOCKS_PER_PROCESSOR)
             self.queue.launch(source, grid, (typed.THREADS, 1), values)
         return True
 
-    def _in_columns(self, scan: Scan, count: int, length: int) -> bool:
-        """Whether threads fold slices of neighbouring columns, and warps then these, and do it."""
-        wanted = -(-self.queue.processors * BLOCKS_WANTED * THREADS // count)
-        slices = min(wanted, length // LEAST_PER_THREAD, MOST_SLICES)
-        if slices < 2 or self.extents[scan.columns or ""] < WARP:
-            return False
-        chunk = -(-length // slices)
-        slices = -(-length // chunk)
-        kinds = [self.compute if each == "number" else dtypes.int64 for each in scan.types]
-        totals = [self.queue.empty((count * slices,), each) for each in kinds]
-        ways = (True, 1, (length, slices, chunk)), (False, WARP, (slices, 1, slices))
-        for makes_totals, group, extra in ways:
-            shared = Shared(scan, group, makes_totals, len(totals), is_of_columns=True)
-            source, values = self._bind(scan.launch, count, 1, totals, shared, extra)
-            blocks = -(-count * extra[1] * group // typed.THREADS)
-            grid = min(blocks, self.queue.processors * typed.BLOCKS_PER_PROCESSOR)
-            self.queue.launch(source, grid, (typed.THREADS, 1), values)
-        return True
+    def _cut(
+        self, launch: Launch, scan: Scan, count: int, length: int
+    ) -> tuple[Group, int, int] | None:
+        """Which threads share a slice, the slices, and elements of each; None if none share."""
+        processors = self.queue.processors
+        width = 0 if scan.columns is None else self.extents[scan.columns]
+        if width >= WARP and length >= LEAST_PER_THREAD:
+            return Group(COLUMN_ROWS, True), *sliced_columns(processors, count, length)
+        inner = 1 if scan.is_dense else prod(self.extents[name] for name in launch.items)
+        group, slices, chunk = cut(self.queue, Folded(count // max(inner, 1), length, inner))
+        if scan.folds and slices == 1 and group <= WARP:
+            return None
+        if group == 1 or (length <= WARP and count >= processors * THREADS):
+            return None
+        return Group(group), slices, chunk
 
     def _contracted(self, launch: Launch) -> bool:
         """Whether a library has multiplied what the launch does."""

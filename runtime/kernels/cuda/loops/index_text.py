@@ -21,17 +21,23 @@ from torchgen_out._runtime.kernels.common.index import Launch, Scan
 from torchgen_out._runtime.kernels.cuda.compiling import typed
 from torchgen_out._runtime.kernels.cuda.compiling.compiler import Source
 from torchgen_out._runtime.kernels.cuda.faults import note
+from torchgen_out._runtime.kernels.cuda.loops.fold_text import (
+    Fold,
+    Part,
+    across_group,
+    shared_arrays,
+)
 from torchgen_out._runtime.kernels.cuda.loops.pointwise import (
-    DIVIDE,
-    DIVIDE_WIDE,
     INDEX_TYPES,
+    divide_text,
     inlined,
     load,
+    place_text,
     storage_type,
     store,
 )
-from torchgen_out._runtime.kernels.cuda.loops.scan_text import shared_rows
-from torchgen_out._runtime.kernels.cuda.rows import WARP, WARPS
+from torchgen_out._runtime.kernels.cuda.loops.scan_text import Rows
+from torchgen_out._runtime.kernels.cuda.rows import WARP, Group
 from torchgen_out._runtime.kernels.vecmath import complex_source
 
 PLACES = '''\
@@ -70,123 +76,51 @@ _COMPARED = re.compile(r"\b(\w+)( [<>] )(\w+)\b")
 ROWS = "..."
 """What tells an item beside its indices: its number among all that `...` stands for."""
 
-JOINS = '''\
-@inner
-def joined_sum(v):
-    """The sum over a warp's lanes, in each of them."""
-    bits = LANES // 2
-    while bits > 0:
-        v = T(v + shuffled_across(v, bits))
-        bits = bits // 2
-    return v
-
-
-@inner
-def joined_product(v):
-    bits = LANES // 2
-    while bits > 0:
-        v = T(v * shuffled_across(v, bits))
-        bits = bits // 2
-    return v
-
-
-@inner
-def joined_larger(v):
-    bits = LANES // 2
-    while bits > 0:
-        other = shuffled_across(v, bits)
-        v = larger(v, other)
-        bits = bits // 2
-    return v
-
-
-@inner
-def joined_smaller(v):
-    bits = LANES // 2
-    while bits > 0:
-        other = shuffled_across(v, bits)
-        v = smaller(v, other)
-        bits = bits // 2
-    return v
-
-
-@inner
-def joined_any(v):
-    bits = LANES // 2
-    known = np.int32(v)
-    while bits > 0:
-        known = np.int32(known | cuda.shfl_xor_sync(0xFFFFFFFF, known, bits))
-        bits = bits // 2
-    return known != 0
-
-
-@inner
-def joined_all(v):
-    return not joined_any(not v)
-
-
-@inner
-def joined_first(v, best, at):
-    """The first position of the best value; NaN is one value."""
-    first = np.int64(at) if (v == best) | (v != v) else np.int64(0x7FFFFFFFFFFFFFFF)
-    bits = LANES // 2
-    while bits > 0:
-        first = min(first, np.int64(cuda.shfl_xor_sync(0xFFFFFFFF, first, bits)))
-        bits = bits // 2
-    return first
-'''
-
-OF_WARPS = (
-    ("sum", "v", "T", "v + shared[warp]", "v"),
-    ("product", "v", "T", "v * shared[warp]", "v"),
-    ("larger", "v", "T", "larger(v, shared[warp])", "v"),
-    ("smaller", "v", "T", "smaller(v, shared[warp])", "v"),
-    ("any", "v", "np.int32", "v | shared[warp]", "v != 0"),
-    ("all", "v", "np.int32", "v & shared[warp]", "v != 0"),
-    ("first", "v, best, at", "np.int64", "min(v, shared[warp])", "v"),
-)
-"""What the warps of a block come to: name, parameters, type, and how two of them are joined."""
+JOINS = (
+    ("sum", "v", "T", "v", "{} + {}", "acc0"),
+    ("product", "v", "T", "v", "{} * {}", "acc0"),
+    ("larger", "v", "T", "v", "larger({}, {})", "acc0"),
+    ("smaller", "v", "T", "v", "smaller({}, {})", "acc0"),
+    ("any", "v", "np.int32", "v", "{} | {}", "acc0 != 0"),
+    ("all", "v", "np.int32", "v", "{} & {}", "acc0 != 0"),
+    ("first", "v, best, at", "np.int64", "at if (v == best) | (v != v) else NONE",
+     "min({}, {})", "acc0"),
+)  # fmt: skip
+"""What the threads of an item come to, in each of them: name, parameters, type, what one thread
+has, what two have together, what is returned. `first`: the first position of the best value; NaN is
+one value."""
 
 
 def _joins(lanes: int) -> str:
-    """What the lanes of an item come to, those of a warp or of a block."""
-    if lanes <= WARP:
-        return JOINS
-    assert lanes == typed.THREADS, "an item is a block's"
-    of_warps = re.sub(r"\bLANES\b", f"I({WARP})", re.sub(r"\bjoined_", "warp_", JOINS))
-    return of_warps + "".join(
-        f"""
-
-@inner
-def joined_{name}({parameters}):
-    shared = cuda.shared.array({WARPS}, {kind})
-    v = {kind}(warp_{name}({parameters}))
-    if cuda.threadIdx.x % {WARP} == 0:
-        shared[cuda.threadIdx.x // {WARP}] = v
-    cuda.syncthreads()
-    v = shared[0]
-    for warp in range(1, {WARPS}):
-        v = {kind}({joined})
-    cuda.syncthreads()
-    return {returned}
-"""
-        for name, parameters, kind, joined, returned in OF_WARPS
-    )
+    """joined_sum(v) ...: what the threads of an item, those of a warp or of a block, come to."""
+    assert lanes <= WARP or lanes == typed.THREADS, "an item is a block's"
+    group = Group(lanes)
+    functions = []
+    for name, parameters, cast, own, together, returned in JOINS:
+        fold = Fold((Part.of(cast),), together.format, (own,), str)
+        lines = [
+            "lane = I(cuda.threadIdx.x)",
+            *shared_arrays(fold, group, lanes),
+            f"acc0 = {cast}({own})",
+            *across_group(fold, group, lanes),
+            f"return {returned}",
+        ]
+        body = "\n    ".join(lines)
+        functions.append(f"@inner\ndef joined_{name}({parameters}):\n    {body}\n")
+    return "NONE = np.int64(0x7FFFFFFFFFFFFFFF)\n\n\n" + "\n\n".join(functions)
 
 
 class Shared(NamedTuple):
     """A scan whose rows, or slices of rows, groups of threads share.
 
     makes_totals: whether slices' totals are all that is made. totals: arrays of these, which the
-    kernel takes before all others, if rows are cut. is_of_columns: whether slices of neighbouring
-    rows stand side by side, not those of one row.
+    kernel takes before all others, if rows are cut.
     """
 
     scan: Scan
-    group: int
+    group: Group
     makes_totals: bool
     totals: int
-    is_of_columns: bool = False
 
 
 class Form(NamedTuple):
@@ -258,15 +192,13 @@ def _kernel(form: Form) -> list[str]:
     called += ["faults", "first_check"] if launch.refused else []
     called += ["item", "key", "is_first"] if launch.combines else []
     if form.shared is not None:
-        scan, group, makes_totals, totals, is_of_columns = form.shared
+        scan, group, makes_totals, totals = form.shared
         wholes = ("length", "slices", "chunk")
         named = [f"{name} = whole{form.wholes - 3 + i}" for i, name in enumerate(wholes)]
-        parts = (_decoded(form), called, [*arrays, *form.parts])
-        cut = (makes_totals, totals > 0, is_of_columns)
-        body = shared_rows(scan, group, *cut, *parts)
+        rows = Rows(scan, group, makes_totals, totals > 0, called, [*arrays, *form.parts])
         return [
             f"def kernel({', '.join(parameters)}):",
-            *(f"    {line}" for line in (*named, *body)),
+            *(f"    {line}" for line in (*named, *rows.lines(_decoded(form)))),
         ]
     shift = form.lanes.bit_length() - 1
     return [
@@ -334,12 +266,11 @@ def _functions(form: Form) -> str:
         own = ast.unparse(ast.fix_missing_locations(tree)) + "\n"
     own = complex_source.adapt(own, form.compute.name)
     parts = [
-        _arithmetic() + PLACES + row_start_text(form.dims),
+        _arithmetic() + PLACES + "\n\n" + place_text("row_start", form.dims),
         places.COMPLEX_ORDER if form.compute.is_complex else "",
         *(_conversion(name, each, form.compute) for name, each in kept.items()),
         own,
     ]
-    divide = (DIVIDE_WIDE if form.wide else DIVIDE).replace("INDEX", "I")
     joins = f"LANES = I({form.lanes})\n\n\n" + (
         _joins(form.lanes) if launch.lanes is not None else ""
     )
@@ -349,7 +280,7 @@ def _functions(form: Form) -> str:
         parts.append(_COMPARED.sub(r"\1.real\2\3.real", joined) if is_complex else joined)
     ends = f"LOWEST, HIGHEST = {', '.join(f'T({each})' for each in places.ends(form.compute.name))}"
     compared = [ends] if re.search(r"\b(LOWEST|HIGHEST)\b", own) or form.shared else []
-    return "\n\n".join([divide, joins, *compared, inlined("\n\n".join(parts))])
+    return "\n\n".join([divide_text(form.wide), joins, *compared, inlined("\n\n".join(parts))])
 
 
 def _totals(form: Form) -> int:
@@ -362,23 +293,6 @@ def _arithmetic() -> str:
     """Folds of two values, draws, and the arithmetic of places that have 64 bits."""
     source = inspect.getsource(places)
     return re.sub(r"\bU\(", "np.uint64(", source[source.index("BLOCK = ") :]) + "\n\n"
-
-
-def row_start_text(dims: int) -> str:
-    """row_start(batch, dims, row, number): where a row begins.
-
-    batch: a divisor for each dim of `...`. row: an array's strides along these.
-    """
-    lines = ["at = I(0)"]
-    for dim in range(dims - 1, 0, -1):
-        lines += [
-            f"size, multiplier, shift = batch[{dim}]",
-            "over = divide(number, size, multiplier, shift)",
-            f"at = I(at + I(number - over * size) * row[{dim}])",
-            "number = over",
-        ]
-    lines.append("return I(at + number * row[0])" if dims else "return at")
-    return "\n\ndef row_start(batch, dims, row, number):\n    " + "\n    ".join(lines) + "\n"
 
 
 # -- elements -------------------------------------------------------------------------------------

@@ -49,6 +49,28 @@ def divisor(size: int) -> tuple[int, int, int]:
     return size, multiplier & 0xFFFFFFFF, shift
 
 
+def divide_text(wide: bool) -> str:
+    """divide(number, *divisor), in the type `I` of indices."""
+    return (DIVIDE_WIDE if wide else DIVIDE).replace("INDEX", "I")
+
+
+def place_text(name: str, dims: int) -> str:
+    """name(divisors, dims, strides, number): where the element of a number lies.
+
+    divisors, strides: of each dim, the outermost first; what has no dims is one element.
+    """
+    lines = ["at = I(0)"]
+    for dim in range(dims - 1, 0, -1):
+        lines += [
+            f"size, multiplier, shift = divisors[{dim}]",
+            "over = divide(number, size, multiplier, shift)",
+            f"at = I(at + I(number - over * size) * strides[{dim}])",
+            "number = over",
+        ]
+    lines.append("return I(at + number * strides[0])" if dims else "return at")
+    return f"def {name}(divisors, dims, strides, number):\n    " + "\n    ".join(lines) + "\n\n\n"
+
+
 def vector_width(spec: PointwiseSpec) -> int:
     """How many elements a thread of the contiguous loop takes at once; 1 for complex numbers."""
     used = (*spec.inputs, *spec.outputs)
