@@ -129,6 +129,16 @@ class aminmax(NamedTuple):
         return printing.named_results("torch.return_types.aminmax", self)
 
 
+class _ends(NamedTuple):
+    """What `_ends` returns."""
+
+    least: Tensor
+    greatest: Tensor
+
+    def __repr__(self) -> str:
+        return printing.named_results("torch.return_types._ends", self)
+
+
 class histogram(NamedTuple):
     """What `histogram` returns."""
 
@@ -507,6 +517,66 @@ class _attention_backward(NamedTuple):
         return printing.named_results("torch.return_types._attention_backward", self)
 
 
+class _attention_weights(NamedTuple):
+    """What `_attention_weights` returns."""
+
+    weights: Tensor
+    sums: Tensor
+
+    def __repr__(self) -> str:
+        return printing.named_results("torch.return_types._attention_weights", self)
+
+
+class _attention_weights_with_mask(NamedTuple):
+    """What `_attention_weights_with_mask` returns."""
+
+    weights: Tensor
+    sums: Tensor
+
+    def __repr__(self) -> str:
+        return printing.named_results("torch.return_types._attention_weights_with_mask", self)
+
+
+class _attention_weights_alone(NamedTuple):
+    """What `_attention_weights_alone` returns."""
+
+    weights: Tensor
+    sums: Tensor
+
+    def __repr__(self) -> str:
+        return printing.named_results("torch.return_types._attention_weights_alone", self)
+
+
+class _attention_slopes(NamedTuple):
+    """What `_attention_slopes` returns."""
+
+    weights: Tensor
+    slopes: Tensor
+
+    def __repr__(self) -> str:
+        return printing.named_results("torch.return_types._attention_slopes", self)
+
+
+class _attention_slopes_with_mask(NamedTuple):
+    """What `_attention_slopes_with_mask` returns."""
+
+    weights: Tensor
+    slopes: Tensor
+
+    def __repr__(self) -> str:
+        return printing.named_results("torch.return_types._attention_slopes_with_mask", self)
+
+
+class _attention_slopes_alone(NamedTuple):
+    """What `_attention_slopes_alone` returns."""
+
+    weights: Tensor
+    slopes: Tensor
+
+    def __repr__(self) -> str:
+        return printing.named_results("torch.return_types._attention_slopes_alone", self)
+
+
 class _lstm_layer(NamedTuple):
     """What `_lstm_layer` returns."""
 
@@ -529,6 +599,20 @@ class _lstm_layer_backward(NamedTuple):
 
     def __repr__(self) -> str:
         return printing.named_results("torch.return_types._lstm_layer_backward", self)
+
+
+class _lstm_step(NamedTuple):
+    """What `_lstm_step` returns."""
+
+    enter: Tensor
+    forget: Tensor
+    candidate: Tensor
+    leave: Tensor
+    next: Tensor
+    hidden: Tensor
+
+    def __repr__(self) -> str:
+        return printing.named_results("torch.return_types._lstm_step", self)
 
 
 class _lstm_steps(NamedTuple):
@@ -561,6 +645,19 @@ class _gru_layer_backward(NamedTuple):
 
     def __repr__(self) -> str:
         return printing.named_results("torch.return_types._gru_layer_backward", self)
+
+
+class _gru_step(NamedTuple):
+    """What `_gru_step` returns."""
+
+    reset: Tensor
+    update: Tensor
+    candidate: Tensor
+    kept: Tensor
+    hidden: Tensor
+
+    def __repr__(self) -> str:
+        return printing.named_results("torch.return_types._gru_step", self)
 
 
 class _rnn_layer_backward(NamedTuple):

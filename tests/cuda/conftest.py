@@ -27,6 +27,7 @@ from torchgen_out._runtime.backends.cuda import (
 from torchgen_out._runtime.backends.cuda.libraries import loading
 from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.dispatch import backends, tables
+from torchgen_out._runtime.kernels.cuda import recorded
 
 T = TypeVar("T", bound=RecordingDriver)
 
@@ -84,6 +85,7 @@ def _forget() -> None:
     queue.forget()
     faults.forget()
     graphs.forget()
+    recorded.forget()
     backends._backends.pop(devices.CUDA, None)
     tables.forget_calls()
 

@@ -282,10 +282,33 @@ def test_attention_is_two_products_of_what_lies_there(libraries, emulated, dtype
     got = torch.nn.functional.scaled_dot_product_attention(*there, is_causal=True)
     assert len(products(libraries)) == 2
     launched = [call[1] for call in emulated.named("launch")[before:]]
-    assert launched == ["weigh_rows"]
+    assert launched == ["_attention_weights_alone_device_0"]
     expected = torch.nn.functional.scaled_dot_product_attention(*own, is_causal=True)
     assert got.is_contiguous()
     compare(got, expected, "attention")
+
+
+@pytest.mark.parametrize("name", ["float32", "bfloat16"])
+@pytest.mark.parametrize("masked", [False, True])
+def test_attention_over_few_long_rows(emulated, monkeypatch, masked, name):
+    """Many threads share a row; its gradients, also of one that sees nothing."""
+    for threshold, value in (("SHORT", 0), ("LEAST_PER_SLICE", 8), ("LEAST_PER_THREAD", 0)):
+        monkeypatch.setattr(rows, threshold, value)
+    dtype = getattr(torch, name)
+    given = [torch.randn(1, 2, *sizes).to(dtype) for sizes in ((3, 4), (50, 4), (50, 5))]
+    mask = torch.randn(3, 50).to(dtype) if masked else None
+    if mask is not None:
+        mask[1] = -float("inf")
+    found = []
+    for device in ("cpu", "cuda"):
+        own = [each.to(device).detach().requires_grad_() for each in given]
+        seen = None if mask is None else mask.to(device)
+        out = torch.nn.functional.scaled_dot_product_attention(*own, seen)
+        out.float().square().sum().backward()
+        found.append([out.detach(), *(each.grad for each in own)])
+    for expected, got in zip(*found, strict=True):
+        compare(got, expected, "attention", of_sums=True)
+    assert any(each.name.endswith("_step") for each in emulated.sources.values())
 
 
 def test_steps_of_recurrent_layers_are_products_of_the_library(libraries):

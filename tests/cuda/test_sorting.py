@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 
 import torchgen_out as torch
-from tests.cuda.compiling import check, needs_extra
+from tests.cuda.compiling import check
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.kernels.cuda import rows
-from torchgen_out._runtime.kernels.cuda.reduction import selection
-from torchgen_out._runtime.kernels.cuda.scan import scan
+from torchgen_out._runtime.kernels.cuda.compiling import compiler
 
 pytestmark = pytest.mark.usefixtures("emulated")
 NAN = float("nan")
@@ -117,7 +117,7 @@ WAYS = {"by warps": {}, "by blocks": {"SHORT": 0}, "in slices": {"LEAST_PER_SLIC
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_running_sums(monkeypatch, way):
+def test_running_sums(emulated, monkeypatch, way):
     """They tell where each element that is wanted goes."""
     for name, value in WAYS[way].items():
         monkeypatch.setattr(rows, name, value)
@@ -126,20 +126,18 @@ def test_running_sums(monkeypatch, way):
     weights = torch.tensor([[0.0, 0.0, 2.0], [0.0, 3.0, 0.0]]).repeat(1, 9)
     drawn = torch.multinomial(weights.cuda(), 40, replacement=True).cpu() % 3
     assert torch.equal(drawn, torch.tensor([[2], [1]]).expand(2, 40))
-
-
-@needs_extra
-@pytest.mark.parametrize("group", [rows.WARP, rows.THREADS])
-@pytest.mark.parametrize("dtype", [dtypes.int64, dtypes.float64], ids=str)
-def test_running_sums_compile(dtype, group):
-    for flags in ((False, False), (True, True), (False, True)):
-        check(scan._sums(dtype, group, *flags, wide=False), is_double=True)
+    sums = [each for each in emulated.sources.values() if each.name.startswith("cumsum")]
+    assert {re.search(r"^T = np\.(\w+)$", each.text, re.M)[1] for each in sums} == {
+        "int64", "float64",
+    }  # fmt: skip
+    for source in sums if compiler.is_installed() else ():
+        check(source, is_double=True)
 
 
 @pytest.mark.parametrize("least", [2, 1 << 20])
 def test_ends_that_are_looked_for(monkeypatch, least):
     """In slices, and in one."""
-    monkeypatch.setattr(selection, "LEAST_PER_SLICE", least)
+    monkeypatch.setattr(rows, "LEAST_PER_SLICE", least)
     x = torch.arange(150) * 37 % 101
     assert torch.equal(torch.bincount(x.cuda()).cpu(), torch.bincount(x))
     assert torch.equal(torch.histc(x.float().cuda(), 7).cpu(), torch.histc(x.float(), 7))

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import torchgen_out
-from codegen.model.derivative import GradientKind
-from codegen.model.operator import Index, Operator, Reduction
+from codegen.model.derivative import Derivative, GradientKind
+from codegen.model.operator import Index, Operator, Reduction, text_names
 from tests import calls, harness, inputs, op_samples, tolerances
 from tests.harness import Case, is_pointwise
 from tests.references import expected_values
@@ -141,13 +141,22 @@ def result_kind(result: Any) -> Any:
 WANTED = (GradientKind.AUTO, GradientKind.FORMULA)
 
 
+def derivative_of(operator: Operator) -> Derivative | None:
+    """The derivative entry; of a text that was split by its optional arguments, that of the part
+    that has all of them."""
+    program = harness.program()
+    found = program.derivative(operator)
+    part = program.operator(text_names(operator)[1])
+    return program.derivative(part) if found is None and part is not None else found
+
+
 def is_differentiable(operator: Operator) -> bool:
     """Whether gradcheck applies: a derivative entry that gives gradients, or a composite."""
     if is_random(operator) or operator.is_inplace or not operator.returns_tensors:
         return False
     if "float64" not in operator.dtype_names:
         return False
-    entry = harness.program().derivative(operator)
+    entry = derivative_of(operator)
     if entry is None:
         return type(operator.kind).__name__ == "Composite"
     return any(gradient.kind in WANTED for gradient in entry.gradients)
@@ -155,7 +164,7 @@ def is_differentiable(operator: Operator) -> bool:
 
 def differentiable_arguments(case: Case) -> frozenset[str]:
     """The arguments that have a derivative."""
-    entry = harness.program().derivative(case.operator)
+    entry = derivative_of(case.operator)
     if entry is None:
         without = op_samples.WITHOUT_GRADIENT.get(case.operator.name, ())
         return frozenset(name for name in case.arguments if name not in without)

@@ -10378,6 +10378,63 @@ def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: boo
     return sampling_bodies.affine_grid_generator(theta, size, align_corners)
 
 
+def _attention_weights(
+    scores: Tensor, mask: Tensor | None, scale: float, causal: bool
+) -> return_types._attention_weights:
+    """_attention_weights(Tensor scores, Tensor? mask, float scale, bool causal) -> (Tensor weights,
+    Tensor sums)
+
+    softmax(scale * scores + mask) over (batch, heads, time, columns), and the logarithms of the
+    sums that it divides by; of a row that sees nothing weights of 0, and inf.
+    """
+    if scale.__class__ is not float and scale.__class__ is not int:
+        scale = as_float(scale, "_attention_weights", "scale", 3)
+    if scores.__class__ not in TENSORS or mask.__class__ not in OPTIONAL_TENSORS:
+        if (_answer := overridden(_attention_weights, locals())) is not NotImplemented:
+            return _answer
+        check_tensors(
+            "_attention_weights", ("scores", 0, "tensor", scores), ("mask", 1, "tensor?", mask)
+        )
+    return (
+        ops._attention_weights_alone(scores, scale, causal)
+        if mask is None
+        else ops._attention_weights_with_mask(scores, mask, scale, causal)
+    )
+
+
+def _attention_slopes(
+    scores: Tensor, upstream: Tensor, mask: Tensor | None, sums: Tensor, scale: float, causal: bool
+) -> return_types._attention_slopes:
+    """_attention_slopes(Tensor scores, Tensor upstream, Tensor? mask, Tensor sums, float scale,
+    bool causal) -> (Tensor weights, Tensor slopes)
+
+    The weights of `_attention_weights` again, and the gradients of the scores, from those of the
+    weights.
+    """
+    if scale.__class__ is not float and scale.__class__ is not int:
+        scale = as_float(scale, "_attention_slopes", "scale", 5)
+    if (
+        scores.__class__ not in TENSORS
+        or upstream.__class__ not in TENSORS
+        or mask.__class__ not in OPTIONAL_TENSORS
+        or sums.__class__ not in TENSORS
+    ):
+        if (_answer := overridden(_attention_slopes, locals())) is not NotImplemented:
+            return _answer
+        check_tensors(
+            "_attention_slopes",
+            ("scores", 0, "tensor", scores),
+            ("upstream", 1, "tensor", upstream),
+            ("mask", 2, "tensor?", mask),
+            ("sums", 3, "tensor", sums),
+        )
+    return (
+        ops._attention_slopes_alone(scores, upstream, sums, scale, causal)
+        if mask is None
+        else ops._attention_slopes_with_mask(scores, upstream, mask, sums, scale, causal)
+    )
+
+
 def _attention_steps(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scale: float, causal: bool
 ) -> Tensor:

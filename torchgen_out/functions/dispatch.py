@@ -2783,6 +2783,21 @@ def _bincount(input: Tensor, weights: Tensor | None, minlength: int) -> Tensor:
     return call(input, weights, minlength)
 
 
+__ends = operators._ends.calls
+
+
+def _ends(input: Tensor) -> return_types._ends:
+    """_ends(Tensor self) -> (Tensor least, Tensor greatest)
+
+    The smallest and the greatest element of a vector, both nan if one is.
+    """
+    try:
+        call = __ends[input._key]
+    except AttributeError:
+        return __ends.miss(input)
+    return call(input)
+
+
 _histc = operators.histc.calls
 _histc_out = operators.histc.out_calls
 
@@ -6754,6 +6769,78 @@ def _attention_backward(
     return call(grad_output, query, key, value, mask, logsumexp, scale, causal)
 
 
+__attention_weights_with_mask = operators._attention_weights_with_mask.calls
+
+
+def _attention_weights_with_mask(
+    scores: Tensor, mask: Tensor, scale: float, causal: bool
+) -> return_types._attention_weights_with_mask:
+    """_attention_weights_with_mask(Tensor scores, Tensor mask, float scale, bool causal) -> (Tensor
+    weights, Tensor sums)
+
+    `_attention_weights` of all its arguments.
+    """
+    try:
+        call = __attention_weights_with_mask[scores._key, mask._key]
+    except AttributeError:
+        return __attention_weights_with_mask.miss(scores, mask, scale, causal)
+    return call(scores, mask, scale, causal)
+
+
+__attention_weights_alone = operators._attention_weights_alone.calls
+
+
+def _attention_weights_alone(
+    scores: Tensor, scale: float, causal: bool
+) -> return_types._attention_weights_alone:
+    """_attention_weights_alone(Tensor scores, float scale, bool causal) -> (Tensor weights, Tensor
+    sums)
+
+    `_attention_weights` where `mask` is missing.
+    """
+    try:
+        call = __attention_weights_alone[scores._key]
+    except AttributeError:
+        return __attention_weights_alone.miss(scores, scale, causal)
+    return call(scores, scale, causal)
+
+
+__attention_slopes_with_mask = operators._attention_slopes_with_mask.calls
+
+
+def _attention_slopes_with_mask(
+    scores: Tensor, upstream: Tensor, mask: Tensor, sums: Tensor, scale: float, causal: bool
+) -> return_types._attention_slopes_with_mask:
+    """_attention_slopes_with_mask(Tensor scores, Tensor upstream, Tensor mask, Tensor sums, float
+    scale, bool causal) -> (Tensor weights, Tensor slopes)
+
+    `_attention_slopes` of all its arguments.
+    """
+    try:
+        call = __attention_slopes_with_mask[scores._key, upstream._key, mask._key, sums._key]
+    except AttributeError:
+        return __attention_slopes_with_mask.miss(scores, upstream, mask, sums, scale, causal)
+    return call(scores, upstream, mask, sums, scale, causal)
+
+
+__attention_slopes_alone = operators._attention_slopes_alone.calls
+
+
+def _attention_slopes_alone(
+    scores: Tensor, upstream: Tensor, sums: Tensor, scale: float, causal: bool
+) -> return_types._attention_slopes_alone:
+    """_attention_slopes_alone(Tensor scores, Tensor upstream, Tensor sums, float scale, bool
+    causal) -> (Tensor weights, Tensor slopes)
+
+    `_attention_slopes` where `mask` is missing.
+    """
+    try:
+        call = __attention_slopes_alone[scores._key, upstream._key, sums._key]
+    except AttributeError:
+        return __attention_slopes_alone.miss(scores, upstream, sums, scale, causal)
+    return call(scores, upstream, sums, scale, causal)
+
+
 __lstm_layer = operators._lstm_layer.calls
 
 
@@ -6824,6 +6911,54 @@ def _lstm_layer_backward(
     )
 
 
+__lstm_step = operators._lstm_step.calls
+
+
+def _lstm_step(gates: Tensor, product: Tensor, cell: Tensor) -> return_types._lstm_step:
+    """_lstm_step(Tensor gates, Tensor product, Tensor cell) -> (Tensor enter, Tensor forget, Tensor
+    candidate, Tensor leave, Tensor next, Tensor hidden)
+
+    The activated gates of one time step, and the next states.
+    """
+    try:
+        call = __lstm_step[gates._key, product._key, cell._key]
+    except AttributeError:
+        return __lstm_step.miss(gates, product, cell)
+    return call(gates, product, cell)
+
+
+__lstm_step_backward = operators._lstm_step_backward.calls
+
+
+def _lstm_step_backward(
+    grad_cell: Tensor,
+    grad_hidden: Tensor,
+    grad_output: Tensor,
+    activations: Tensor,
+    cell: Tensor,
+    before: Tensor,
+) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+    """_lstm_step_backward(Tensor grad_cell, Tensor grad_hidden, Tensor grad_output, Tensor
+    activations, Tensor cell, Tensor before) -> (Tensor, Tensor, Tensor, Tensor, Tensor)
+
+    The gradients of one time step's gates before activation, and of the cell before.
+    """
+    try:
+        call = __lstm_step_backward[
+            grad_cell._key,
+            grad_hidden._key,
+            grad_output._key,
+            activations._key,
+            cell._key,
+            before._key,
+        ]
+    except AttributeError:
+        return __lstm_step_backward.miss(
+            grad_cell, grad_hidden, grad_output, activations, cell, before
+        )
+    return call(grad_cell, grad_hidden, grad_output, activations, cell, before)
+
+
 __gru_layer = operators._gru_layer.calls
 
 
@@ -6875,6 +7010,42 @@ def _gru_layer_backward(
     return call(grad_output, activations, output, weight_hh, hidden, reverse)
 
 
+__gru_step = operators._gru_step.calls
+
+
+def _gru_step(gates: Tensor, product: Tensor, bias: Tensor, old: Tensor) -> return_types._gru_step:
+    """_gru_step(Tensor gates, Tensor product, Tensor bias, Tensor old) -> (Tensor reset, Tensor
+    update, Tensor candidate, Tensor kept, Tensor hidden)
+
+    The activated gates of one time step, what of the candidate the reset gate multiplies, and the
+    next state.
+    """
+    try:
+        call = __gru_step[gates._key, product._key, bias._key, old._key]
+    except AttributeError:
+        return __gru_step.miss(gates, product, bias, old)
+    return call(gates, product, bias, old)
+
+
+__gru_step_backward = operators._gru_step_backward.calls
+
+
+def _gru_step_backward(
+    carried: Tensor, grad_output: Tensor, activations: Tensor, before: Tensor
+) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
+    """_gru_step_backward(Tensor carried, Tensor grad_output, Tensor activations, Tensor before) ->
+    (Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)
+
+    The gradients of one time step's gates before activation, of the state's products, and what
+    goes to the state before by none of them.
+    """
+    try:
+        call = __gru_step_backward[carried._key, grad_output._key, activations._key, before._key]
+    except AttributeError:
+        return __gru_step_backward.miss(carried, grad_output, activations, before)
+    return call(carried, grad_output, activations, before)
+
+
 __rnn_layer = operators._rnn_layer.calls
 
 
@@ -6914,6 +7085,54 @@ def _rnn_layer_backward(
     except AttributeError:
         return __rnn_layer_backward.miss(grad_output, output, weight_hh, hidden, relu, reverse)
     return call(grad_output, output, weight_hh, hidden, relu, reverse)
+
+
+__rnn_step = operators._rnn_step.calls
+
+
+def _rnn_step(gates: Tensor, product: Tensor, relu: bool) -> Tensor:
+    """_rnn_step(Tensor gates, Tensor product, bool relu) -> Tensor
+
+    The next state.
+    """
+    try:
+        call = __rnn_step[gates._key, product._key]
+    except AttributeError:
+        return __rnn_step.miss(gates, product, relu)
+    return call(gates, product, relu)
+
+
+__rnn_step_backward = operators._rnn_step_backward.calls
+
+
+def _rnn_step_backward(
+    grad_hidden: Tensor, grad_output: Tensor, hidden: Tensor, relu: bool
+) -> Tensor:
+    """_rnn_step_backward(Tensor grad_hidden, Tensor grad_output, Tensor hidden, bool relu) ->
+    Tensor
+
+    The gradient of one time step's state before activation.
+    """
+    try:
+        call = __rnn_step_backward[grad_hidden._key, grad_output._key, hidden._key]
+    except AttributeError:
+        return __rnn_step_backward.miss(grad_hidden, grad_output, hidden, relu)
+    return call(grad_hidden, grad_output, hidden, relu)
+
+
+__sum_of_rows = operators._sum_of_rows.calls
+
+
+def _sum_of_rows(input: Tensor) -> Tensor:
+    """_sum_of_rows(Tensor self) -> Tensor
+
+    The sum of the rows of a matrix.
+    """
+    try:
+        call = __sum_of_rows[input._key]
+    except AttributeError:
+        return __sum_of_rows.miss(input)
+    return call(input)
 
 
 __c10d_all_reduce = operators._c10d_all_reduce.calls

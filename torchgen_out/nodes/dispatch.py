@@ -2602,6 +2602,33 @@ def recording__bincount(below, needs_weights):
     return call
 
 
+class EndsBackward0(MultiOutputNode):
+    """_ends
+    self: not_implemented
+    """
+
+    __slots__ = ()
+
+    def apply(node, *grads):
+        grad_self = errors.raise_not_differentiable("_ends")
+        return (grad_self,)
+
+
+def recording__ends(below, needs_self):
+    """Records EndsBackward0 around `below`."""
+
+    def call(self):
+        result = below(self)
+        if not grad_mode.state.enabled:
+            return result
+        node = EndsBackward0()
+        node.edges = (gradient_edge(self),)
+        attach_outputs(result, node)
+        return result
+
+    return call
+
+
 class BinSumsBackward0(Node):
     """_bin_sums
     points: non_differentiable
@@ -8329,6 +8356,161 @@ def recording__attention_backward(
     return call
 
 
+class AttentionWeightsWithMaskBackward0(MultiOutputNode):
+    """_attention_weights_with_mask
+    scores: not_implemented
+    mask: not_implemented
+    """
+
+    __slots__ = ()
+
+    def apply(node, *grads):
+        edges = node.edges
+        grad_scores: Any = None
+        grad_mask: Any = None
+        if edges[0] is not None:
+            grad_scores = errors.raise_not_differentiable("_attention_weights")
+        if edges[1] is not None:
+            grad_mask = errors.raise_not_differentiable("_attention_weights")
+        return grad_scores, grad_mask
+
+
+def recording__attention_weights_with_mask(below, needs_scores, needs_mask):
+    """Records AttentionWeightsWithMaskBackward0 around `below`."""
+
+    def call(scores, mask, scale, causal):
+        result = below(scores, mask, scale, causal)
+        if not grad_mode.state.enabled:
+            return result
+        node = AttentionWeightsWithMaskBackward0()
+        node.edges = (
+            gradient_edge(scores) if needs_scores else None,
+            gradient_edge(mask) if needs_mask else None,
+        )
+        attach_outputs(result, node)
+        return result
+
+    return call
+
+
+class AttentionWeightsAloneBackward0(MultiOutputNode):
+    """_attention_weights_alone
+    scores: not_implemented
+    """
+
+    __slots__ = ()
+
+    def apply(node, *grads):
+        grad_scores = errors.raise_not_differentiable("_attention_weights")
+        return (grad_scores,)
+
+
+def recording__attention_weights_alone(below, needs_scores):
+    """Records AttentionWeightsAloneBackward0 around `below`."""
+
+    def call(scores, scale, causal):
+        result = below(scores, scale, causal)
+        if not grad_mode.state.enabled:
+            return result
+        node = AttentionWeightsAloneBackward0()
+        node.edges = (gradient_edge(scores),)
+        attach_outputs(result, node)
+        return result
+
+    return call
+
+
+class AttentionSlopesWithMaskBackward0(MultiOutputNode):
+    """_attention_slopes_with_mask
+    scores: not_implemented
+    upstream: not_implemented
+    mask: not_implemented
+    sums: not_implemented
+    """
+
+    __slots__ = ()
+
+    def apply(node, *grads):
+        edges = node.edges
+        grad_scores: Any = None
+        grad_upstream: Any = None
+        grad_mask: Any = None
+        grad_sums: Any = None
+        if edges[0] is not None:
+            grad_scores = errors.raise_not_differentiable("_attention_slopes")
+        if edges[1] is not None:
+            grad_upstream = errors.raise_not_differentiable("_attention_slopes")
+        if edges[2] is not None:
+            grad_mask = errors.raise_not_differentiable("_attention_slopes")
+        if edges[3] is not None:
+            grad_sums = errors.raise_not_differentiable("_attention_slopes")
+        return grad_scores, grad_upstream, grad_mask, grad_sums
+
+
+def recording__attention_slopes_with_mask(
+    below, needs_scores, needs_upstream, needs_mask, needs_sums
+):
+    """Records AttentionSlopesWithMaskBackward0 around `below`."""
+
+    def call(scores, upstream, mask, sums, scale, causal):
+        result = below(scores, upstream, mask, sums, scale, causal)
+        if not grad_mode.state.enabled:
+            return result
+        node = AttentionSlopesWithMaskBackward0()
+        node.edges = (
+            gradient_edge(scores) if needs_scores else None,
+            gradient_edge(upstream) if needs_upstream else None,
+            gradient_edge(mask) if needs_mask else None,
+            gradient_edge(sums) if needs_sums else None,
+        )
+        attach_outputs(result, node)
+        return result
+
+    return call
+
+
+class AttentionSlopesAloneBackward0(MultiOutputNode):
+    """_attention_slopes_alone
+    scores: not_implemented
+    upstream: not_implemented
+    sums: not_implemented
+    """
+
+    __slots__ = ()
+
+    def apply(node, *grads):
+        edges = node.edges
+        grad_scores: Any = None
+        grad_upstream: Any = None
+        grad_sums: Any = None
+        if edges[0] is not None:
+            grad_scores = errors.raise_not_differentiable("_attention_slopes")
+        if edges[1] is not None:
+            grad_upstream = errors.raise_not_differentiable("_attention_slopes")
+        if edges[2] is not None:
+            grad_sums = errors.raise_not_differentiable("_attention_slopes")
+        return grad_scores, grad_upstream, grad_sums
+
+
+def recording__attention_slopes_alone(below, needs_scores, needs_upstream, needs_sums):
+    """Records AttentionSlopesAloneBackward0 around `below`."""
+
+    def call(scores, upstream, sums, scale, causal):
+        result = below(scores, upstream, sums, scale, causal)
+        if not grad_mode.state.enabled:
+            return result
+        node = AttentionSlopesAloneBackward0()
+        node.edges = (
+            gradient_edge(scores) if needs_scores else None,
+            gradient_edge(upstream) if needs_upstream else None,
+            gradient_edge(sums) if needs_sums else None,
+        )
+        attach_outputs(result, node)
+        return result
+
+    return call
+
+
 class LstmLayerBackward0(MultiOutputNode):
     """_lstm_layer
     gates, weight_hh, hidden, cell: lstm_layer_backward(grads[0], grads[1], gates, weight_hh,
@@ -8496,6 +8678,120 @@ def recording__lstm_layer_backward(
     return call
 
 
+class LstmStepBackward0(MultiOutputNode):
+    """_lstm_step
+    gates: not_implemented
+    product: not_implemented
+    cell: not_implemented
+    """
+
+    __slots__ = ()
+
+    def apply(node, *grads):
+        edges = node.edges
+        grad_gates: Any = None
+        grad_product: Any = None
+        grad_cell: Any = None
+        if edges[0] is not None:
+            grad_gates = errors.raise_not_differentiable("_lstm_step")
+        if edges[1] is not None:
+            grad_product = errors.raise_not_differentiable("_lstm_step")
+        if edges[2] is not None:
+            grad_cell = errors.raise_not_differentiable("_lstm_step")
+        return grad_gates, grad_product, grad_cell
+
+
+def recording__lstm_step(below, needs_gates, needs_product, needs_cell):
+    """Records LstmStepBackward0 around `below`."""
+
+    def call(gates, product, cell):
+        result = below(gates, product, cell)
+        if not grad_mode.state.enabled:
+            return result
+        node = LstmStepBackward0()
+        node.edges = (
+            gradient_edge(gates) if needs_gates else None,
+            gradient_edge(product) if needs_product else None,
+            gradient_edge(cell) if needs_cell else None,
+        )
+        attach_outputs(result, node)
+        return result
+
+    return call
+
+
+class LstmStepBackwardBackward0(MultiOutputNode):
+    """_lstm_step_backward
+    grad_cell: not_implemented
+    grad_hidden: not_implemented
+    grad_output: not_implemented
+    activations: not_implemented
+    cell: not_implemented
+    before: not_implemented
+    """
+
+    __slots__ = ()
+
+    def apply(node, *grads):
+        edges = node.edges
+        grad_grad_cell: Any = None
+        grad_grad_hidden: Any = None
+        grad_grad_output: Any = None
+        grad_activations: Any = None
+        grad_cell: Any = None
+        grad_before: Any = None
+        if edges[0] is not None:
+            grad_grad_cell = errors.raise_not_differentiable("_lstm_step_backward")
+        if edges[1] is not None:
+            grad_grad_hidden = errors.raise_not_differentiable("_lstm_step_backward")
+        if edges[2] is not None:
+            grad_grad_output = errors.raise_not_differentiable("_lstm_step_backward")
+        if edges[3] is not None:
+            grad_activations = errors.raise_not_differentiable("_lstm_step_backward")
+        if edges[4] is not None:
+            grad_cell = errors.raise_not_differentiable("_lstm_step_backward")
+        if edges[5] is not None:
+            grad_before = errors.raise_not_differentiable("_lstm_step_backward")
+        return (
+            grad_grad_cell,
+            grad_grad_hidden,
+            grad_grad_output,
+            grad_activations,
+            grad_cell,
+            grad_before,
+        )
+
+
+def recording__lstm_step_backward(
+    below,
+    needs_grad_cell,
+    needs_grad_hidden,
+    needs_grad_output,
+    needs_activations,
+    needs_cell,
+    needs_before,
+):
+    """Records LstmStepBackwardBackward0 around `below`."""
+
+    def call(grad_cell_, grad_hidden, grad_output, activations, cell, before):
+        result = below(grad_cell_, grad_hidden, grad_output, activations, cell, before)
+        if not grad_mode.state.enabled:
+            return result
+        node = LstmStepBackwardBackward0()
+        node.edges = (
+            gradient_edge(grad_cell_) if needs_grad_cell else None,
+            gradient_edge(grad_hidden) if needs_grad_hidden else None,
+            gradient_edge(grad_output) if needs_grad_output else None,
+            gradient_edge(activations) if needs_activations else None,
+            gradient_edge(cell) if needs_cell else None,
+            gradient_edge(before) if needs_before else None,
+        )
+        attach_outputs(result, node)
+        return result
+
+    return call
+
+
 class GruLayerBackward0(MultiOutputNode):
     """_gru_layer
     gates, weight_hh, bias_hh, hidden: gru_layer_backward(grad, gates, weight_hh, bias_hh, hidden,
@@ -8616,6 +8912,102 @@ def recording__gru_layer_backward(
     return call
 
 
+class GruStepBackward0(MultiOutputNode):
+    """_gru_step
+    gates: not_implemented
+    product: not_implemented
+    bias: not_implemented
+    old: not_implemented
+    """
+
+    __slots__ = ()
+
+    def apply(node, *grads):
+        edges = node.edges
+        grad_gates: Any = None
+        grad_product: Any = None
+        grad_bias: Any = None
+        grad_old: Any = None
+        if edges[0] is not None:
+            grad_gates = errors.raise_not_differentiable("_gru_step")
+        if edges[1] is not None:
+            grad_product = errors.raise_not_differentiable("_gru_step")
+        if edges[2] is not None:
+            grad_bias = errors.raise_not_differentiable("_gru_step")
+        if edges[3] is not None:
+            grad_old = errors.raise_not_differentiable("_gru_step")
+        return grad_gates, grad_product, grad_bias, grad_old
+
+
+def recording__gru_step(below, needs_gates, needs_product, needs_bias, needs_old):
+    """Records GruStepBackward0 around `below`."""
+
+    def call(gates, product, bias, old):
+        result = below(gates, product, bias, old)
+        if not grad_mode.state.enabled:
+            return result
+        node = GruStepBackward0()
+        node.edges = (
+            gradient_edge(gates) if needs_gates else None,
+            gradient_edge(product) if needs_product else None,
+            gradient_edge(bias) if needs_bias else None,
+            gradient_edge(old) if needs_old else None,
+        )
+        attach_outputs(result, node)
+        return result
+
+    return call
+
+
+class GruStepBackwardBackward0(MultiOutputNode):
+    """_gru_step_backward
+    carried: not_implemented
+    grad_output: not_implemented
+    activations: not_implemented
+    before: not_implemented
+    """
+
+    __slots__ = ()
+
+    def apply(node, *grads):
+        edges = node.edges
+        grad_carried: Any = None
+        grad_grad_output: Any = None
+        grad_activations: Any = None
+        grad_before: Any = None
+        if edges[0] is not None:
+            grad_carried = errors.raise_not_differentiable("_gru_step_backward")
+        if edges[1] is not None:
+            grad_grad_output = errors.raise_not_differentiable("_gru_step_backward")
+        if edges[2] is not None:
+            grad_activations = errors.raise_not_differentiable("_gru_step_backward")
+        if edges[3] is not None:
+            grad_before = errors.raise_not_differentiable("_gru_step_backward")
+        return grad_carried, grad_grad_output, grad_activations, grad_before
+
+
+def recording__gru_step_backward(
+    below, needs_carried, needs_grad_output, needs_activations, needs_before
+):
+    """Records GruStepBackwardBackward0 around `below`."""
+
+    def call(carried, grad_output, activations, before):
+        result = below(carried, grad_output, activations, before)
+        if not grad_mode.state.enabled:
+            return result
+        node = GruStepBackwardBackward0()
+        node.edges = (
+            gradient_edge(carried) if needs_carried else None,
+            gradient_edge(grad_output) if needs_grad_output else None,
+            gradient_edge(activations) if needs_activations else None,
+            gradient_edge(before) if needs_before else None,
+        )
+        attach_outputs(result, node)
+        return result
+
+    return call
+
+
 class RnnLayerBackward0(Node):
     """_rnn_layer
     gates, weight_hh, hidden: rnn_layer_backward(grad, gates, weight_hh, hidden, relu, reverse,
@@ -8719,6 +9111,111 @@ def recording__rnn_layer_backward(
             gradient_edge(hidden) if needs_hidden else None,
         )
         attach_outputs(result, node)
+        return result
+
+    return call
+
+
+class RnnStepBackward0(Node):
+    """_rnn_step
+    gates: not_implemented
+    product: not_implemented
+    """
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        edges = node.edges
+        grad_gates: Any = None
+        grad_product: Any = None
+        if edges[0] is not None:
+            grad_gates = errors.raise_not_differentiable("_rnn_step")
+        if edges[1] is not None:
+            grad_product = errors.raise_not_differentiable("_rnn_step")
+        return grad_gates, grad_product
+
+
+def recording__rnn_step(below, needs_gates, needs_product):
+    """Records RnnStepBackward0 around `below`."""
+
+    def call(gates, product, relu):
+        result = below(gates, product, relu)
+        if not grad_mode.state.enabled:
+            return result
+        node = RnnStepBackward0()
+        node.edges = (
+            gradient_edge(gates) if needs_gates else None,
+            gradient_edge(product) if needs_product else None,
+        )
+        attach(result, node)
+        return result
+
+    return call
+
+
+class RnnStepBackwardBackward0(Node):
+    """_rnn_step_backward
+    grad_hidden: not_implemented
+    grad_output: not_implemented
+    hidden: not_implemented
+    """
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        edges = node.edges
+        grad_grad_hidden: Any = None
+        grad_grad_output: Any = None
+        grad_hidden: Any = None
+        if edges[0] is not None:
+            grad_grad_hidden = errors.raise_not_differentiable("_rnn_step_backward")
+        if edges[1] is not None:
+            grad_grad_output = errors.raise_not_differentiable("_rnn_step_backward")
+        if edges[2] is not None:
+            grad_hidden = errors.raise_not_differentiable("_rnn_step_backward")
+        return grad_grad_hidden, grad_grad_output, grad_hidden
+
+
+def recording__rnn_step_backward(below, needs_grad_hidden, needs_grad_output, needs_hidden):
+    """Records RnnStepBackwardBackward0 around `below`."""
+
+    def call(grad_hidden_, grad_output, hidden, relu):
+        result = below(grad_hidden_, grad_output, hidden, relu)
+        if not grad_mode.state.enabled:
+            return result
+        node = RnnStepBackwardBackward0()
+        node.edges = (
+            gradient_edge(grad_hidden_) if needs_grad_hidden else None,
+            gradient_edge(grad_output) if needs_grad_output else None,
+            gradient_edge(hidden) if needs_hidden else None,
+        )
+        attach(result, node)
+        return result
+
+    return call
+
+
+class SumOfRowsBackward0(Node):
+    """_sum_of_rows
+    self: not_implemented
+    """
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        grad_self = errors.raise_not_differentiable("_sum_of_rows")
+        return (grad_self,)
+
+
+def recording__sum_of_rows(below, needs_self):
+    """Records SumOfRowsBackward0 around `below`."""
+
+    def call(self):
+        result = below(self)
+        if not grad_mode.state.enabled:
+            return result
+        node = SumOfRowsBackward0()
+        attach_unary(result, self, node)
         return result
 
     return call

@@ -1565,6 +1565,18 @@ _bincount = Dispatch(
     record=nodes.recording__bincount,
 )
 
+_ends = Dispatch(
+    "_ends(Tensor self) -> (Tensor least, Tensor greatest)",
+    {"self": "tensor"},
+    dtypes=dtype_sets.REAL,
+    kernel_names="torchgen_out.kernels.index._ends:program",
+    meta="torchgen_out.kernels.index._ends:program.shapes",
+    outputs=2,
+    wrap=return_types._ends,
+    differentiable=("self",),
+    record=nodes.recording__ends,
+)
+
 histc = Dispatch(
     "histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor",
     {"self": "tensor"},
@@ -4109,6 +4121,75 @@ _attention_backward = Dispatch(
     record=nodes.recording__attention_backward,
 )
 
+_attention_weights_with_mask = Dispatch(
+    "_attention_weights_with_mask(Tensor scores, Tensor mask, float scale, bool causal) -> "
+    "(Tensor weights, Tensor sums)",
+    {"scores": "tensor", "mask": "tensor"},
+    arguments={"scores": "operand", "mask": "operand", "scale": "scalar", "causal": "raw"},
+    dtypes=dtype_sets.FLOATING,
+    kernel_names="torchgen_out.kernels.index._attention_weights_with_mask:program",
+    meta="torchgen_out.kernels.index._attention_weights_with_mask:program.shapes",
+    outputs=2,
+    wrap=return_types._attention_weights_with_mask,
+    differentiable=("scores", "mask"),
+    record=nodes.recording__attention_weights_with_mask,
+)
+
+_attention_weights_alone = Dispatch(
+    "_attention_weights_alone(Tensor scores, float scale, bool causal) -> (Tensor weights, "
+    "Tensor sums)",
+    {"scores": "tensor"},
+    arguments={"scores": "operand", "scale": "scalar", "causal": "raw"},
+    dtypes=dtype_sets.FLOATING,
+    kernel_names="torchgen_out.kernels.index._attention_weights_alone:program",
+    meta="torchgen_out.kernels.index._attention_weights_alone:program.shapes",
+    outputs=2,
+    wrap=return_types._attention_weights_alone,
+    differentiable=("scores",),
+    record=nodes.recording__attention_weights_alone,
+)
+
+_attention_slopes_with_mask = Dispatch(
+    "_attention_slopes_with_mask(Tensor scores, Tensor upstream, Tensor mask, Tensor sums, "
+    "float scale, bool causal) -> (Tensor weights, Tensor slopes)",
+    {"scores": "tensor", "upstream": "tensor", "mask": "tensor", "sums": "tensor"},
+    arguments={
+        "scores": "operand",
+        "upstream": "operand",
+        "mask": "operand",
+        "sums": "operand",
+        "scale": "scalar",
+        "causal": "raw",
+    },
+    dtypes=dtype_sets.FLOATING,
+    kernel_names="torchgen_out.kernels.index._attention_slopes_with_mask:program",
+    meta="torchgen_out.kernels.index._attention_slopes_with_mask:program.shapes",
+    outputs=2,
+    wrap=return_types._attention_slopes_with_mask,
+    differentiable=("scores", "upstream", "mask", "sums"),
+    record=nodes.recording__attention_slopes_with_mask,
+)
+
+_attention_slopes_alone = Dispatch(
+    "_attention_slopes_alone(Tensor scores, Tensor upstream, Tensor sums, float scale, bool "
+    "causal) -> (Tensor weights, Tensor slopes)",
+    {"scores": "tensor", "upstream": "tensor", "sums": "tensor"},
+    arguments={
+        "scores": "operand",
+        "upstream": "operand",
+        "sums": "operand",
+        "scale": "scalar",
+        "causal": "raw",
+    },
+    dtypes=dtype_sets.FLOATING,
+    kernel_names="torchgen_out.kernels.index._attention_slopes_alone:program",
+    meta="torchgen_out.kernels.index._attention_slopes_alone:program.shapes",
+    outputs=2,
+    wrap=return_types._attention_slopes_alone,
+    differentiable=("scores", "upstream", "sums"),
+    record=nodes.recording__attention_slopes_alone,
+)
+
 _lstm_layer = Dispatch(
     "_lstm_layer(Tensor gates, Tensor weight_hh, Tensor hidden, Tensor cell, bool "
     "reverse=False) -> (Tensor output, Tensor last_cell, Tensor cells, Tensor activations)",
@@ -4174,6 +4255,38 @@ _lstm_layer_backward = Dispatch(
     record=nodes.recording__lstm_layer_backward,
 )
 
+_lstm_step = Dispatch(
+    "_lstm_step(Tensor gates, Tensor product, Tensor cell) -> (Tensor enter, Tensor forget, "
+    "Tensor candidate, Tensor leave, Tensor next, Tensor hidden)",
+    {"gates": "tensor", "product": "tensor", "cell": "tensor"},
+    dtypes=dtype_sets.FLOATING,
+    kernel_names="torchgen_out.kernels.index._lstm_step:program",
+    meta="torchgen_out.kernels.index._lstm_step:program.shapes",
+    outputs=6,
+    wrap=return_types._lstm_step,
+    differentiable=("gates", "product", "cell"),
+    record=nodes.recording__lstm_step,
+)
+
+_lstm_step_backward = Dispatch(
+    "_lstm_step_backward(Tensor grad_cell, Tensor grad_hidden, Tensor grad_output, Tensor "
+    "activations, Tensor cell, Tensor before) -> (Tensor, Tensor, Tensor, Tensor, Tensor)",
+    {
+        "grad_cell": "tensor",
+        "grad_hidden": "tensor",
+        "grad_output": "tensor",
+        "activations": "tensor",
+        "cell": "tensor",
+        "before": "tensor",
+    },
+    dtypes=dtype_sets.FLOATING,
+    kernel_names="torchgen_out.kernels.index._lstm_step_backward:program",
+    meta="torchgen_out.kernels.index._lstm_step_backward:program.shapes",
+    outputs=5,
+    differentiable=("grad_cell", "grad_hidden", "grad_output", "activations", "cell", "before"),
+    record=nodes.recording__lstm_step_backward,
+)
+
 _gru_layer = Dispatch(
     "_gru_layer(Tensor gates, Tensor weight_hh, Tensor? bias_hh, Tensor hidden, bool "
     "reverse=False) -> (Tensor output, Tensor activations)",
@@ -4224,6 +4337,31 @@ _gru_layer_backward = Dispatch(
     record=nodes.recording__gru_layer_backward,
 )
 
+_gru_step = Dispatch(
+    "_gru_step(Tensor gates, Tensor product, Tensor bias, Tensor old) -> (Tensor reset, "
+    "Tensor update, Tensor candidate, Tensor kept, Tensor hidden)",
+    {"gates": "tensor", "product": "tensor", "bias": "tensor", "old": "tensor"},
+    dtypes=dtype_sets.FLOATING,
+    kernel_names="torchgen_out.kernels.index._gru_step:program",
+    meta="torchgen_out.kernels.index._gru_step:program.shapes",
+    outputs=5,
+    wrap=return_types._gru_step,
+    differentiable=("gates", "product", "bias", "old"),
+    record=nodes.recording__gru_step,
+)
+
+_gru_step_backward = Dispatch(
+    "_gru_step_backward(Tensor carried, Tensor grad_output, Tensor activations, Tensor "
+    "before) -> (Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)",
+    {"carried": "tensor", "grad_output": "tensor", "activations": "tensor", "before": "tensor"},
+    dtypes=dtype_sets.FLOATING,
+    kernel_names="torchgen_out.kernels.index._gru_step_backward:program",
+    meta="torchgen_out.kernels.index._gru_step_backward:program.shapes",
+    outputs=7,
+    differentiable=("carried", "grad_output", "activations", "before"),
+    record=nodes.recording__gru_step_backward,
+)
+
 _rnn_layer = Dispatch(
     "_rnn_layer(Tensor gates, Tensor weight_hh, Tensor hidden, bool relu, bool reverse=False)"
     " -> Tensor",
@@ -4263,6 +4401,44 @@ _rnn_layer_backward = Dispatch(
     wrap=return_types._rnn_layer_backward,
     differentiable=("grad_output", "output", "weight_hh", "hidden"),
     record=nodes.recording__rnn_layer_backward,
+)
+
+_rnn_step = Dispatch(
+    "_rnn_step(Tensor gates, Tensor product, bool relu) -> Tensor",
+    {"gates": "tensor", "product": "tensor"},
+    arguments={"gates": "operand", "product": "operand", "relu": "raw"},
+    dtypes=dtype_sets.FLOATING,
+    kernel_names="torchgen_out.kernels.index._rnn_step:program",
+    meta="torchgen_out.kernels.index._rnn_step:program.shapes",
+    differentiable=("gates", "product"),
+    record=nodes.recording__rnn_step,
+)
+
+_rnn_step_backward = Dispatch(
+    "_rnn_step_backward(Tensor grad_hidden, Tensor grad_output, Tensor hidden, bool relu) -> "
+    "Tensor",
+    {"grad_hidden": "tensor", "grad_output": "tensor", "hidden": "tensor"},
+    arguments={
+        "grad_hidden": "operand",
+        "grad_output": "operand",
+        "hidden": "operand",
+        "relu": "raw",
+    },
+    dtypes=dtype_sets.FLOATING,
+    kernel_names="torchgen_out.kernels.index._rnn_step_backward:program",
+    meta="torchgen_out.kernels.index._rnn_step_backward:program.shapes",
+    differentiable=("grad_hidden", "grad_output", "hidden"),
+    record=nodes.recording__rnn_step_backward,
+)
+
+_sum_of_rows = Dispatch(
+    "_sum_of_rows(Tensor self) -> Tensor",
+    {"self": "tensor"},
+    dtypes=dtype_sets.FLOATING,
+    kernel_names="torchgen_out.kernels.index._sum_of_rows:program",
+    meta="torchgen_out.kernels.index._sum_of_rows:program.shapes",
+    differentiable=("self",),
+    record=nodes.recording__sum_of_rows,
 )
 
 _c10d_all_reduce = Dispatch(

@@ -19,8 +19,6 @@ from torchgen_out._runtime.core import shape as shapes
 LIBRARY = "torchgen_out.kernels.index"
 """The package that is generated of the library's texts."""
 Sizes = tuple[int, ...]
-LIBRARY = "torchgen_out.kernels.index"
-"""The package that is generated of the library's statements, a module for each operator."""
 LAST = "last"
 """The fold whose values only replace each other."""
 

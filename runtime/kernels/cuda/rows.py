@@ -137,13 +137,6 @@ def lane_of_row():
 
 
 @device_function
-def place_of_row(row, count, inner):
-    """Where the first element of a row lies in a contiguous array."""
-    outer = divided(row, inner)
-    return I(outer * count * inner + (row - outer * inner))
-
-
-@device_function
 def sum_of_group(value, shared):
     """The sum over a row's threads, given to all of them. shared: a number of T per warp."""
     if GROUP > 1:
@@ -164,20 +157,3 @@ def sum_of_group(value, shared):
 def greatest(a, b):
     """The greater number; NaN if one is."""
     return a if (a > b) | (a != a) else b
-
-
-@device_function
-def greatest_of_group(value, shared):
-    """The greatest number of a row's threads, NaN if there is one, given to all of them."""
-    if GROUP > 1:
-        for bits in (16, 8, 4, 2, 1):
-            value = greatest(value, shuffled_across(value, bits))
-    if GROUP > 32:
-        if cuda.threadIdx.x % 32 == 0:
-            shared[cuda.threadIdx.x // 32] = value
-        cuda.syncthreads()
-        value = shared[0]
-        for warp in range(1, WARPS):
-            value = greatest(value, shared[warp])
-        cuda.syncthreads()
-    return value

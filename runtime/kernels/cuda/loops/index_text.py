@@ -28,6 +28,7 @@ from torchgen_out._runtime.kernels.cuda.loops.fold_text import (
     shared_arrays,
 )
 from torchgen_out._runtime.kernels.cuda.loops.pointwise import (
+    DIVISOR,
     INDEX_TYPES,
     divide_text,
     inlined,
@@ -97,7 +98,7 @@ def _joins(lanes: int) -> str:
     group = Group(lanes)
     functions = []
     for name, parameters, cast, own, together, returned in JOINS:
-        fold = Fold((Part.of(cast),), together.format, (own,), str)
+        fold = Fold((Part.of(cast),), together.format, (own,), element=str)  # reads none
         lines = [
             "lane = I(cuda.threadIdx.x)",
             *shared_arrays(fold, group, lanes),
@@ -212,9 +213,6 @@ def _kernel(form: Form) -> list[str]:
         f"        {launch.function.__name__}({', '.join([*called, *arrays, *form.parts])})",
         "        item = I(item + step)",
     ]
-
-
-DIVISOR = ("size", "multiplier", "shift")
 
 
 def _names(form: Form) -> dict[str, str]:

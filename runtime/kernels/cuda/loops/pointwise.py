@@ -25,6 +25,8 @@ AT_ONCE = 2
 INDEX_TYPES = {False: "int32", True: "int64"}
 """By whether the operands are wide: of so many elements that 32 bits do not count them."""
 
+DIVISOR = ("size", "multiplier", "shift")
+"""What a kernel takes for each size by which it divides."""
 DIVIDE = """\
 @inner
 def divide(i, size, multiplier, shift):
@@ -169,7 +171,7 @@ def strided_text(spec: PointwiseSpec, ndim: int, wide: bool) -> str:
     """
     outputs, inputs = operand_names(spec)
     dims = range(ndim - 1, 0, -1)
-    divisors = [f"{part}{dim}" for dim in dims for part in ("size", "multiplier", "shift")]
+    divisors = [f"{part}{dim}" for dim in dims for part in DIVISOR]
     strides = [f"{name}_s{dim}" for name in outputs + inputs for dim in range(ndim)]
     parameters = [*outputs, *inputs, "n", *divisors, *strides, *_scalar_parameters(spec)]
     pair = ("p", "q")

@@ -16,6 +16,7 @@ from torchgen_out._runtime.kernels.cuda.compiling import typed
 from torchgen_out._runtime.kernels.cuda.compiling.compiler import Source
 from torchgen_out._runtime.kernels.cuda.loops.fold_text import Fold, Part, folded
 from torchgen_out._runtime.kernels.cuda.loops.pointwise import (
+    DIVISOR,
     INDEX_TYPES,
     divide_text,
     inlined,
@@ -26,8 +27,6 @@ from torchgen_out._runtime.kernels.cuda.loops.pointwise import (
 )
 from torchgen_out._runtime.kernels.cuda.rows import WARP, Group
 from torchgen_out._runtime.kernels.vecmath import complex_source
-
-DIVISOR = ("size", "multiplier", "shift")
 
 
 class Walk(NamedTuple):

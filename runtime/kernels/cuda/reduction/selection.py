@@ -1,4 +1,4 @@
-"""Counting, and the smallest and the greatest element that it needs beforehand."""
+"""Counting, and the ends of what is counted."""
 
 from __future__ import annotations
 
@@ -6,18 +6,9 @@ from typing import Any
 
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
+from torchgen_out._runtime.kernels.cuda.programs import run_program
 from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, converted
-from torchgen_out._runtime.kernels.cuda.rows import (
-    BLOCKS_WANTED,
-    LEAST_PER_SLICE,
-    WARP,
-    first_row,
-    greatest,
-    lane_of_row,
-    row_step,
-    run_rows,
-)
-from torchgen_out._runtime.kernels.cuda.scatter.combining import smaller, sum_at_places
+from torchgen_out._runtime.kernels.cuda.scatter.combining import sum_at_places
 
 
 def bincount(queue: Queue, self: Array, weights: Array | None = None, minlength: int = 0) -> Array:
@@ -52,37 +43,9 @@ def count_numbers(counts, x, n):
         i = I(i + cuda.gridsize(1))
 
 
-def bounds(queue: Queue, self: Array) -> tuple[Any, Any]:
+def bounds(queue: Queue, self: Array) -> list[Any]:
     """The smallest and the greatest element, both NaN if one is; waited for."""
-    count = self.numel
-    wanted = max(1, min(count // LEAST_PER_SLICE, queue.processors * BLOCKS_WANTED))
-    chunk = -(-count // wanted)
-    pieces = -(-count // chunk)
-    ends = queue.empty((2, pieces), self.dtype.opmath)
-    run_rows(queue, find_ends, pieces, WARP, self, ends, pieces, count, chunk)
-    found = queue.read(ends)
-    unordered = [each for each in found if each != each]
-    return (unordered or [min(found)])[0], (unordered or [max(found)])[0]
-
-
-@device_kernel("X* T*", "I I I")
-def find_ends(x, ends, pieces, count, chunk):
-    """A warp owns a slice: lane t looks at elements t, t + 32 ... of it."""
-    lane = lane_of_row()
-    piece = first_row()
-    while piece < pieces:
-        begin = I(piece * chunk)
-        stop = I(min(begin + chunk, count))
-        low = load_X(x[begin])
-        high = low
-        j = I(begin + lane)
-        while j < stop:
-            value = load_X(x[j])
-            low, high = smaller(low, value), greatest(high, value)
-            j = I(j + GROUP)
-        for bits in (16, 8, 4, 2, 1):
-            low = smaller(low, shuffled_across(low, bits))
-            high = greatest(high, shuffled_across(high, bits))
-        if lane == 0:
-            ends[piece], ends[I(pieces + piece)] = low, high
-        piece = I(piece + row_step())
+    ends = queue.empty((2,), self.dtype.opmath)
+    each = (ends.at(i, (), ()) for i in range(2))
+    run_program(queue, "_ends", *each, self.reshaped(self.numel))
+    return queue.read(ends)

@@ -1,28 +1,19 @@
-"""Recurrent layers: per time step one matrix product and one kernel over the gates.
+"""Recurrent layers: per time step one matrix product and one launch over the gates.
 
 All arrays are (time, batch, gates or state). The forward kernels keep the activated gates; the
 backward kernels walk the other way and leave the weights' gradients to one large product at the
-end. What is done per state is in `rnn_steps.py`. 16-bit floats are computed in float32
-throughout, and results rounded once.
+end. What is done per state are texts, which see gates one behind the other in a row. 16-bit floats
+are computed in float32 throughout, and results rounded once.
 """
 
 from __future__ import annotations
 
-from torchgen_out._runtime.kernels.cuda.compiling.typed import run_elements
 from torchgen_out._runtime.kernels.cuda.direct import LibraryQueue as Queue
 from torchgen_out._runtime.kernels.cuda.direct import batched, direct
 from torchgen_out._runtime.kernels.cuda.direct import turned as transposed
 from torchgen_out._runtime.kernels.cuda.matmul import matrix_plans
+from torchgen_out._runtime.kernels.cuda.programs import run_program
 from torchgen_out._runtime.kernels.cuda.queue import Array, in_opmath
-from torchgen_out._runtime.kernels.cuda.rnn.rnn_steps import (
-    gru_step,
-    gru_step_backward,
-    lstm_step,
-    lstm_step_backward,
-    rnn_step,
-    rnn_step_backward,
-    sum_rows,
-)
 
 
 def _times(count: int, reverse: bool) -> range:
@@ -32,6 +23,18 @@ def _times(count: int, reverse: bool) -> range:
 def _at(array: Array, time: int) -> Array:
     """The slice of a time step."""
     return array.at(time * array.strides[0], array.sizes[1:], array.strides[1:])
+
+
+def _gates(array: Array, time: int, size: int) -> Array:
+    """The slice of a time step as (batch, gates, states)."""
+    own = _at(array, time)
+    return own.at(0, (own.sizes[0], own.sizes[1] // size, size), (own.strides[0], size, 1))
+
+
+def _apart(array: Array) -> list[Array]:
+    """The gates of (batch, gates, states), each (batch, states)."""
+    sizes, strides = array.sizes[::2], array.strides[::2]
+    return [array.at(k * array.strides[1], sizes, strides) for k in range(array.sizes[1])]
 
 
 def multiply(queue: Queue, out: Array, a: Array, b: Array, accumulate: bool = False) -> None:
@@ -83,13 +86,15 @@ def lstm_layer(
     reverse: bool,
 ) -> None:
     """Run an LSTM over all time steps; `gates` are the inputs' products with the weights."""
-    product = queue.empty(gates.sizes[1:], gates.dtype)
+    product = queue.empty((1, *gates.sizes[1:]), gates.dtype)
+    size = cell.sizes[1]
     for time in _times(gates.sizes[0], reverse):
-        multiply(queue, product, hidden, transposed(weight))
-        made = [_at(each, time) for each in (activations, cells, output)]
-        operands = (*made, _at(gates, time), product, cell)
-        run_elements(queue, lstm_step, cell.numel, *operands, cell.numel, cell.sizes[1])
-        cell, hidden = made[1], made[2]
+        multiply(queue, _at(product, 0), hidden, transposed(weight))
+        states = _at(cells, time), _at(output, time)
+        operands = _gates(gates, time, size), _gates(product, 0, size), cell
+        made = _apart(_gates(activations, time, size))
+        run_program(queue, "_lstm_step", *made, *states, *operands)
+        cell, hidden = states
     queue.copy(last_cell, cell)
 
 
@@ -112,16 +117,18 @@ def lstm_layer_backward(
     reverse: bool,
 ) -> None:
     """The gradients of gates, weight and first states."""
-    n, size = cell.numel, cell.sizes[1]
+    size = cell.sizes[1]
     queue.fill(grad_hidden, 0)
-    queue.copy(grad_cell, grad_last_cell)
+    carried, free = grad_last_cell, [queue.empty(cell.sizes, cell.dtype) for _ in range(2)]
     for time in _times(output.sizes[0], not reverse):
+        states = _gates(activations, time, size), _at(cells, time)
         before = _previous(cells, cell, time, reverse)
-        grad = _at(grad_gates, time)
-        states = (_at(activations, time), _at(cells, time), before)
-        operands = (grad, grad_cell, grad_hidden, _at(grad_output, time), *states)
-        run_elements(queue, lstm_step_backward, n, *operands, n, size)
-        multiply(queue, grad_hidden, grad, weight)
+        operands = (carried, grad_hidden, _at(grad_output, time), *states, before)
+        carried, free = free[0], free[::-1]
+        made = _apart(_gates(grad_gates, time, size))
+        run_program(queue, "_lstm_step_backward", *made, carried, *operands)
+        multiply(queue, grad_hidden, _at(grad_gates, time), weight)
+    queue.copy(grad_cell, carried)
     _weight_gradient(queue, grad_weight, grad_gates, output, hidden, reverse)
 
 
@@ -141,14 +148,22 @@ def gru_layer(
     reverse: bool,
 ) -> None:
     """Run a GRU over all time steps; keeps r, z, n and the candidate's product U h + b."""
-    product = queue.empty(gates.sizes[1:], gates.dtype)
-    n, size = hidden.numel, hidden.sizes[1]
+    product = queue.empty((1, *gates.sizes[1:]), gates.dtype)
+    size = hidden.sizes[1]
+    if bias is None:
+        bias = queue.empty((3 * size,), gates.dtype)
+        queue.fill(bias, 0)
     for time in _times(gates.sizes[0], reverse):
-        multiply(queue, product, hidden, transposed(weight))
-        made = (_at(activations, time), _at(output, time))
-        operands = (*made, _at(gates, time), product, bias, hidden)
-        run_elements(queue, gru_step, n, *operands, n, size, HAS_BIAS=bias is not None)
-        hidden = made[1]
+        multiply(queue, _at(product, 0), hidden, transposed(weight))
+        made = *_apart(_gates(activations, time, size)), _at(output, time)
+        operands = (
+            _gates(gates, time, size),
+            _gates(product, 0, size),
+            bias.reshaped(3, size),
+            hidden,
+        )
+        run_program(queue, "_gru_step", *made, *operands)
+        hidden = _at(output, time)
 
 
 @direct
@@ -167,18 +182,22 @@ def gru_layer_backward(
     reverse: bool,
 ) -> None:
     """The gradients of gates, weight, bias and first state."""
-    n, size = hidden.numel, hidden.sizes[1]
+    size = hidden.sizes[1]
     grad_products = queue.empty(grad_gates.sizes, grad_gates.dtype)
-    queue.fill(grad_hidden, 0)
+    carried, free = (queue.empty(hidden.sizes, hidden.dtype) for _ in range(2))
+    queue.fill(carried, 0)
     for time in _times(output.sizes[0], not reverse):
-        before = _previous(output, hidden, time, reverse)
-        made = (_at(grad_gates, time), _at(grad_products, time), grad_hidden)
-        operands = (*made, _at(grad_output, time), _at(activations, time), before)
-        run_elements(queue, gru_step_backward, n, *operands, n, size)
-        multiply(queue, grad_hidden, made[1], weight, True)
+        states = _gates(activations, time, size), _previous(output, hidden, time, reverse)
+        operands = (carried, _at(grad_output, time), *states)
+        carried, free = free, carried
+        grads = (_gates(each, time, size) for each in (grad_gates, grad_products))
+        made = [gate for each in grads for gate in _apart(each)]
+        run_program(queue, "_gru_step_backward", *made, carried, *operands)
+        multiply(queue, carried, _at(grad_products, time), weight, True)
+    queue.copy(grad_hidden, carried)
     _weight_gradient(queue, grad_weight, grad_products, output, hidden, reverse)
-    rows = grad_products.numel // (3 * size)
-    run_elements(queue, sum_rows, 3 * size, grad_bias, grad_products, rows, 3 * size)
+    rows = grad_products.numel // max(3 * size, 1)
+    run_program(queue, "_sum_of_rows", grad_bias, grad_products.reshaped(rows, 3 * size))
 
 
 # -- RNN ----------------------------------------------------------------------------------------
@@ -196,12 +215,11 @@ def rnn_layer(
     reverse: bool,
 ) -> None:
     """Run h' = tanh(W x + U h), or relu, over all time steps."""
-    n = hidden.numel
+    product = queue.empty(gates.sizes[1:], gates.dtype)
     for time in _times(gates.sizes[0], reverse):
-        state = _at(output, time)
-        multiply(queue, state, hidden, transposed(weight))
-        run_elements(queue, rnn_step, n, state, _at(gates, time), n, RELU=relu)
-        hidden = state
+        multiply(queue, product, hidden, transposed(weight))
+        hidden = _at(output, time)
+        run_program(queue, "_rnn_step", hidden, _at(gates, time), product, relu)
 
 
 @direct
@@ -219,11 +237,10 @@ def rnn_layer_backward(
     reverse: bool,
 ) -> None:
     """The gradients of gates, weight and first state."""
-    n = hidden.numel
     queue.fill(grad_hidden, 0)
     for time in _times(output.sizes[0], not reverse):
         grad = _at(grad_gates, time)
-        operands = (grad, grad_hidden, _at(grad_output, time), _at(output, time))
-        run_elements(queue, rnn_step_backward, n, *operands, n, RELU=relu)
+        operands = (grad_hidden, _at(grad_output, time), _at(output, time), relu)
+        run_program(queue, "_rnn_step_backward", grad, *operands)
         multiply(queue, grad_hidden, grad, weight)
     _weight_gradient(queue, grad_weight, grad_gates, output, hidden, reverse)
