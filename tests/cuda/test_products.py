@@ -123,6 +123,16 @@ def test_a_bias_that_lies_anyhow(libraries, dtype):
     assert {product.attributes[7] for product in products(libraries)} == {4}
 
 
+def test_a_row_that_is_the_result_itself_is_no_bias(libraries):
+    """The library may read a bias after it has written."""
+    own, a, b = (torch.rand(*sizes) for sizes in ((1, 1, 5), (1, 1, 3), (1, 3, 5)))
+    there = own.cuda()
+    there.baddbmm_(a.cuda(), b.cuda())
+    assert torch.allclose(there.cpu(), torch.baddbmm(own, a, b))
+    (product,) = products(libraries)
+    assert 7 not in product.attributes
+
+
 def test_a_bias_without_an_epilogue(libraries, monkeypatch):
     """Where the library has no algorithm with one, the bias is what the product is added to."""
     heuristic = StandInCublasLt.matmul_algo_get_heuristic

@@ -112,10 +112,12 @@ def _add_product(
 
 
 def _is_bias(self: Array, out: Array) -> bool:
-    """Whether a dense row of real numbers is to be added to every row of one matrix."""
+    """Whether a dense row of real numbers, which is not `out`, is to be added to every row of one
+    matrix."""
     n = out.sizes[-1]
     return (
         self.numel == n
+        and self.address != out.address
         and self.ndim > 0
         and self.sizes[-1] == n
         and (self.strides[-1] == 1 or n == 1)
