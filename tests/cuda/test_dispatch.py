@@ -182,6 +182,19 @@ def test_out(emulated, operator):
         compare(got, wanted.cpu(), operator.name)
 
 
+def test_results_are_written_where_the_caller_says(emulated):
+    """By a text that reads its operands where they lie, unless it would overwrite these."""
+    x = torch.arange(12.0).reshape(3, 4).cuda()
+    expected = x.tril().cpu()
+    whole, spaced = torch.empty(2, 3, 4, device="cuda"), torch.empty(3, 8, device="cuda")[:, ::2]
+    for out, made in ((whole[1], 0), (spaced, 1), (x, 1)):
+        before, version = torch.cuda.memory_stats()["allocation.all.allocated"], out._version
+        assert torch.tril(x, out=out) is out and out._version > version
+        assert torch.cuda.memory_stats()["allocation.all.allocated"] == before + made
+        assert torch.equal(out.cpu(), expected)
+    assert torch.tril(x, out=torch.empty(0, device="cuda")).shape == (3, 4)
+
+
 def _sources(emulated: Any, operator: Operator, dtype: str) -> list[Source]:
     """The texts that the samples of an operator run."""
     for case in _cases(operator):

@@ -7,6 +7,7 @@ from typing import Any
 
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.backends.common import resizing
+from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import overlap, promotion
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import operator as registered
@@ -79,13 +80,24 @@ def make_out_call(operator: Dispatch, call: Call) -> Call:
 
 def store(operator: Dispatch, out: Tensor, result: Tensor, args: Sequence[Any] = ()) -> Tensor:
     """Copy a result into a tensor given as out=, which is resized if need be."""
-    promotion.check_out(result.dtype, out.dtype, operator.out_rule)
+    make_room(operator, out, tuple(result._sizes), result.dtype, args)
+    return ops.copy_(out, result)
+
+
+def make_room(
+    operator: Dispatch,
+    out: Tensor,
+    sizes: tuple[int, ...],
+    dtype: dtypes.dtype,
+    args: Sequence[Any],
+) -> None:
+    """Refuse a tensor given as out= that cannot take a result, and resize it if need be."""
+    promotion.check_out(dtype, out.dtype, operator.out_rule)
     if operator.out_overlap != "anything":
         overlap.check_self(operator.base_name, out)
-    if tuple(out._sizes) != tuple(result._sizes):
-        resizing.resize_out(operator.base_name, out, result._sizes)
+    if tuple(out._sizes) != sizes:
+        resizing.resize_out(operator.base_name, out, sizes)
     check_out(operator, out, args)
-    return ops.copy_(out, result)
 
 
 def make_reduction_out_call(operator: Reduction, call: Call) -> Call:

@@ -18,6 +18,7 @@ from torchgen_out._runtime.backends.common.given_results import (
     kept_apart,
     make_copying_call,
     make_out_call,
+    make_room,
 )
 from torchgen_out._runtime.backends.common.kernel_calls import called_operator
 from torchgen_out._runtime.backends.cuda import (
@@ -134,7 +135,44 @@ def make_call(operator: Dispatch, kernel: Kernel, signature: tuple[Any, ...], va
     call = make_function_call(operator, kernel, prepare)
     if variant == INPLACE:
         return make_copying_call(operator, call)
-    return make_out_call(operator, call) if variant == OUT else call
+    if variant != OUT:
+        return call
+    copying_call = make_out_call(operator, call)
+    if prepare.walks_strides and operator.meta is not None and operator.outputs == 1:
+        return make_writing_call(operator, kernel, prepare, copying_call)
+    return copying_call
+
+
+def make_writing_call(
+    operator: Dispatch, kernel: Kernel, prepare: Preparation, copying_call: Call
+) -> Call:
+    """out= of a kernel that reads its operands where they lie: it writes there, too, if the memory
+    is contiguous and no operand's; else the result is copied."""
+    meta = operator.meta
+    assert meta is not None
+
+    def call(out: Tensor, *args: Any) -> Any:
+        sizes, dtype, *strides = meta(*args)
+        index, wanted = prepare.device_of(args), dtype or prepare.common
+        is_there = out.is_cuda and copying.index_of(out) == index and out.dtype is wanted
+        if strides or not is_there or _shares_memory(out, args):
+            return copying_call(out, *args)
+        make_room(operator, out, tuple(sizes), out.dtype, args)
+        if not array_of(out).is_contiguous:
+            return copying_call(out, *args)
+        queue = DeviceQueue(index, operator.base_name)
+        kernel(queue, array_of(out), *prepare.arrays(queue, args))
+        out._storage.version += 1
+        return out
+
+    return call
+
+
+def _shares_memory(out: Tensor, args: Sequence[Any]) -> bool:
+    """Whether an operand lies in the memory that `out` shows."""
+    given = [part for each in args for part in (each if isinstance(each, list | tuple) else [each])]
+    tensors = [each for each in given if isinstance(each, Tensor) and each.is_cuda]
+    return any(each._storage.buffer.block is out._storage.buffer.block for each in tensors)
 
 
 def make_function_call(operator: Dispatch, kernel: Kernel, prepare: Preparation) -> Call:
@@ -226,7 +264,7 @@ class Preparation:
         signature: tuple[Any, ...],
     ) -> None:
         self.common = common
-        self._walks_strides = getattr(kernel, "walks_strides", False)
+        self.walks_strides = getattr(kernel, "walks_strides", False)
         entries = dict(zip(operator.operands, signature, strict=True))
         self._converters: list[Convert | None] = []
         self._first: tuple[int, int | None] | None = None
@@ -266,7 +304,7 @@ class Preparation:
         own = signatures.dtype_of(entry)
         is_on_host = not entry & _DEVICE
         cast = own if wanted is None else wanted
-        takes_any = cast is own and self._walks_strides
+        takes_any = cast is own and self.walks_strides
 
         def convert(queue: DeviceQueue, tensor: Tensor) -> Array:
             if is_on_host:
