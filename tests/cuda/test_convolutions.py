@@ -1,4 +1,5 @@
-"""Convolutions on an emulated device against the CPU, their kernel compiled, and its launches."""
+"""Convolutions without cuDNN on an emulated device against the CPU, their texts compiled, and what
+is launched."""
 
 from __future__ import annotations
 
@@ -10,9 +11,10 @@ import torchgen_out as torch
 from tests import harness
 from tests.cuda.compiling import check, needs_extra
 from tests.cuda.test_operators import OURS, compare, on_device
-from torchgen_out._runtime.core import dtype as dtypes
-from torchgen_out._runtime.kernels.cuda.conv import convolution, lattice_product
-from torchgen_out._runtime.kernels.cuda.conv.lattice_product import Form
+from torchgen_out._runtime.dispatch import ops
+from torchgen_out._runtime.kernels.cuda import recorded
+from torchgen_out._runtime.kernels.cuda.loops import index
+from torchgen_out._runtime.ops.composite.conv import products
 
 NAMES = ("convolution", "_convolution_grad_input", "_convolution_grad_weight")
 F = torch.nn.functional
@@ -51,19 +53,33 @@ GEOMETRIES = {
 }
 
 
+WAYS = {
+    "taps": {},
+    "windows": {"FEW_OUTPUTS": 0},
+    "in blocks": {"FEW_OUTPUTS": 0, "WORKSPACE": 1, "LARGEST": 1 << 40},
+    "in parts": {"FEW_OUTPUTS": 0, "WORKSPACE": 400, "LARGEST": 0},
+}
+"""Few outputs are sums over taps; all else is products: of all images, of each, or of parts."""
+
+
 def _directions() -> list[Any]:
-    """Every geometry forwards, and some of them backwards; the others with `-m full`."""
+    """Every geometry forwards, some of them backwards and in blocks; the rest with `-m full`."""
     usual = ("strides and padding", "groups", "one tap")
-    return [
-        pytest.param(name, is_back, marks=() if name in usual or not is_back else pytest.mark.full)
-        for name in GEOMETRIES
-        for is_back in (False, True)
-    ]
+    made = []
+    for name in GEOMETRIES:
+        for is_back in (False, True):
+            for way in WAYS:
+                is_usual = name in usual or not (is_back or way.startswith("in "))
+                marks = () if is_usual else pytest.mark.full
+                made.append(pytest.param(name, is_back, way, marks=marks))
+    return made
 
 
 @pytest.mark.usefixtures("emulated")
-@pytest.mark.parametrize(("name", "transposed"), _directions())
-def test_gradients(name, transposed):
+@pytest.mark.parametrize(("name", "transposed", "way"), _directions())
+def test_gradients(monkeypatch, name, transposed, way):
+    for each, value in WAYS[way].items():
+        monkeypatch.setattr(products, each, value)
     x_sizes, w_sizes, options = GEOMETRIES[name]
     if transposed:  # the same geometry backwards: its input is the result of the plain one
         x_sizes = (*x_sizes[:1], w_sizes[0], *x_sizes[2:])
@@ -84,6 +100,53 @@ def test_gradients(name, transposed):
         assert torch.allclose(ours.grad.cpu(), theirs.grad, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.usefixtures("emulated")
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("dtype", ["float64", "float16", "bfloat16", "complex64", "int32"])
+def test_dtypes(monkeypatch, dtype, way):
+    for each, value in WAYS[way].items():
+        monkeypatch.setattr(products, each, value)
+    x_sizes, w_sizes, y_sizes = (3, 4, 5, 4), (6, 2, 3, 2), (3, 6, 5, 3)
+    x, w, y = ((3 * randn(*each)).to(getattr(torch, dtype)) for each in (x_sizes, w_sizes, y_sizes))
+    steps = [1], [1, 0], [1], False
+    directions = {
+        "convolution": (x, w, None, *steps, [0], 2),
+        "_convolution_grad_input": (y, w, x_sizes, *steps, 2),
+        "_convolution_grad_weight": (y, x, w_sizes, *steps, 2),
+    }
+    for name, given in directions.items():
+        there = [each.cuda() if isinstance(each, torch.Tensor) else each for each in given]
+        compare(getattr(ops, name)(*there), getattr(ops, name)(*given), name, of_sums=True)
+
+
+@pytest.mark.usefixtures("emulated")
+@pytest.mark.parametrize("dtype", ["complex32", "float8_e4m3fn", "uint64"])
+def test_dtypes_without_products_of_their_own(dtype):
+    """By windows, by taps, and of one tap: small whole numbers are exact."""
+    kind = getattr(torch, dtype)
+    for sizes, groups in (((8, 2, 3, 3), 1), ((2, 1, 3, 3), 2), ((8, 2, 1, 1), 1)):
+        x, w = (torch.randint(0, 3, each).float().to(kind) for each in ((2, 2, 5, 4), sizes))
+        given = None, [1], [0], [1], False, [0], groups
+        got, expected = ops.convolution(x.cuda(), w.cuda(), *given), ops.convolution(x, w, *given)
+        assert got.dtype is kind and torch.equal(got.cpu(), expected)
+
+
+@pytest.mark.usefixtures("emulated")
+@pytest.mark.parametrize("few", [0, 4])
+def test_second_derivatives(monkeypatch, few):
+    monkeypatch.setattr(products, "FEW_OUTPUTS", few)
+    found = []
+    for device in ("cuda", "cpu"):
+        x, w = (randn(*sizes).to(device) for sizes in ((2, 2, 4, 3), (3, 2, 2, 2)))
+        x.requires_grad_(), w.requires_grad_()
+        y = F.conv2d(x, w, stride=(2, 1), padding=1)
+        gradients = torch.autograd.grad(y.square().sum(), [x, w], create_graph=True)
+        total = sum(each.square().sum() for each in gradients)
+        found.append([each.cpu() for each in torch.autograd.grad(total, [x, w])])
+    for ours, theirs in zip(*found, strict=True):
+        assert torch.allclose(ours, theirs, rtol=1e-4, atol=1e-3)
+
+
 def test_one_tap_is_a_matrix_product(libraries, emulated):
     x, w = randn(2, 3, 4, 4).cuda(), randn(5, 3, 1, 1).cuda()
     before = len(emulated.named("launch"))
@@ -92,17 +155,29 @@ def test_one_tap_is_a_matrix_product(libraries, emulated):
     assert [call[0] for call in libraries["cublasLt"].calls] == ["heuristic", "matmul"]
 
 
-def test_long_sums_are_cut_into_slices(emulated, monkeypatch):
-    monkeypatch.setattr(convolution, "LEAST_OF_SLICE", 16)
-    x, y = randn(1, 1, 7, 7), randn(1, 1, 6, 6)
-    w = randn(1, 1, 2, 2).requires_grad_()
-    twin = w.detach().cuda().requires_grad_()
-    F.conv2d(x, w).backward(y)
-    F.conv2d(x.cuda(), twin).backward(y.cuda())
-    assert torch.allclose(twin.grad.cpu(), w.grad, rtol=1e-4, atol=1e-4)
-    launched = {call[1]: call[2] for call in emulated.named("launch")}
-    assert launched["convolution_float32"] == (2, 1)  # 36 places: two slices of at least 16
-    assert "convolution_sum_float32" in launched
+def test_windows_are_laid_out_for_some_images_at_a_time(libraries, emulated, monkeypatch):
+    """Blocks are as large as they may be, and their results stay where they are written."""
+    x, w, b = randn(5, 2, 4, 4), randn(8, 2, 3, 3), randn(8)
+    monkeypatch.setattr(products, "WORKSPACE", 2 * 4 * 18 * 4)  # of two images
+    there = [each.cuda() for each in (x, w, b)]
+    before = len(emulated.named("launch"))
+    got = F.conv2d(*there)
+    launched = [call[1] for call in emulated.named("launch")[before:]]
+    assert launched[1:] == ["_convolution_windows_device_0"] * 3
+    assert [call[0] for call in libraries["cublasLt"].calls].count("matmul") == 3
+    assert torch.allclose(got.cpu(), F.conv2d(x, w, b), atol=1e-5)
+
+
+def test_a_graph_replays_products(emulated):
+    """Nobody waits, and the windows lie in the graph's memory."""
+    x, w = randn(2, 2, 4, 4).cuda(), randn(8, 2, 3, 3).cuda()
+    F.conv2d(x, w)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        y = F.conv2d(x, w)
+    x.fill_(2)
+    graph.replay()
+    assert torch.allclose(y.cpu(), F.conv2d(x.cpu(), w.cpu()), atol=1e-5)
 
 
 @pytest.mark.usefixtures("emulated")
@@ -123,40 +198,37 @@ def test_any_memory_layout(function, taps):
         assert torch.allclose(mine.cpu(), wanted, rtol=1e-4, atol=1e-4)
 
 
-def test_one_tap_reads_channels_that_come_last(emulated):
-    x, w = randn(2, 4, 4, 3).cuda().permute(0, 3, 1, 2), randn(5, 3, 1, 1).cuda()
+@pytest.mark.parametrize("with_bias", [False, True])
+def test_one_tap_reads_and_writes_channels_that_come_last(emulated, with_bias):
+    x, w, b = randn(2, 4, 4, 3).permute(0, 3, 1, 2), randn(5, 3, 1, 1), randn(5)
+    there = [each.cuda() for each in (x, w, b)[: 2 + with_bias]]
     before = len(emulated.named("launch"))
-    F.conv2d(x, w)
-    assert len(emulated.named("launch")) == before + 1  # the result is laid out as the input
+    got = F.conv2d(*there)
+    assert len(emulated.named("launch")) == before + with_bias  # the bias is there first
+    assert got.is_contiguous(memory_format=torch.channels_last)
+    assert torch.allclose(got.cpu(), F.conv2d(x, *(w, b)[: 1 + with_bias]), atol=1e-5)
 
 
 # -- compiled ------------------------------------------------------------------------------------
 
-
-def _forms() -> list[Any]:
-    """Every form in float32, and one of every dtype."""
-    single = dtypes.float32
-    variants = ((False, False, False), (True, True, False), (True, False, True))
-    forms = [Form(single, single, rows, *each) for rows in (1, 4) for each in variants]
-    others = (dtypes.float16, dtypes.bfloat16, dtypes.float64, dtypes.complex64, dtypes.int32)
-    return forms + [Form(each, each, 4, True, True, False) for each in others]
-
-
-def _name(form: Form) -> str:
-    return "-".join(str(getattr(each, "name", each)) for each in form)
+NAMED = ("_convolution_windows", "_convolution_fold", "_convolution_taps")
+TEXTS = [each for each in harness.program().operators if each.name.startswith(NAMED)]
 
 
 @needs_extra
-@pytest.mark.parametrize("form", _forms(), ids=_name)
-def test_the_kernel_compiles(form):
-    is_double = form.dtype is dtypes.float64
-    code = check(lattice_product.product_kernel(form), is_double, form.dtype.is_complex)
-    assert code.count("bar.sync") >= 2
-    if form.dtype is dtypes.float32:
-        assert code.count("fma.rn.f32") >= 4 * form.rows
-
-
-@needs_extra
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
-def test_the_addition_of_slices_compiles(dtype):
-    check(lattice_product.sum_kernel(dtypes.by_name(dtype), False), False)
+@pytest.mark.usefixtures("emulated")
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+@pytest.mark.parametrize("operator", TEXTS, ids=lambda each: each.name)
+def test_texts_compile(monkeypatch, operator, dtype):
+    """All launches of a text."""
+    sources: list[Any] = []
+    make = index.index_kernel
+    monkeypatch.setattr(
+        index, "index_kernel", lambda form: sources.append(make(form)) or make(form)
+    )
+    recorded.forget()
+    for case in harness.cases(operator):
+        on_device(OURS.arguments(case, dtype))()
+    assert sources
+    for source in set(sources):
+        check(source, False)

@@ -52,7 +52,7 @@ def test_results_and_gradients(library, emulated, name, transposed):
     others = {"forward", "weight"} if transposed else {"input", "weight"}
     directions = [direction for _, direction in library.calls]
     assert directions[0] == first and set(directions[1:]) == others
-    assert not [call for call in emulated.named("launch") if "convolution_float" in call[1]]
+    assert not [call for call in emulated.named("launch") if "_convolution" in call[1]]
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float16, torch.bfloat16])
@@ -103,11 +103,11 @@ def test_benchmark_limit(library, monkeypatch):
     assert {engine for engine, _ in library.calls} == {TENSOR_CORES}
 
 
-def test_our_own_kernel_computes_what_no_engine_can(library, emulated, monkeypatch):
+def test_products_compute_what_no_engine_can(library, emulated, monkeypatch):
     monkeypatch.setattr(standin_cudnn, "PROPOSED", {3: (REFUSED,), 2: ()})
     assert convolve().cpu().tolist() == [[[[8.0] * 3] * 3] * 2]
     assert not library.calls
-    assert any("convolution_float" in call[1] for call in emulated.named("launch"))
+    assert any("_convolution_taps" in call[1] for call in emulated.named("launch"))
 
 
 def test_elements_that_it_does_not_convolve(library):

@@ -20,7 +20,6 @@ from tests.gpu import kernel_families
 from torchgen_out._runtime import dispatch
 from torchgen_out._runtime.backends.cuda import reduction
 from torchgen_out._runtime.kernels.cuda import rows
-from torchgen_out._runtime.kernels.cuda.conv import convolution
 from torchgen_out._runtime.kernels.cuda.loops import index
 from torchgen_out._runtime.kernels.cuda.sort import radix
 
@@ -32,22 +31,22 @@ WAYS: dict[str, dict[Any, dict[str, int]]] = {
         rows: {"LEAST_PER_SLICE": 2, "LEAST_PER_COLUMN": 2},
         index: {"LEAST_PER_THREAD": 2},
         reduction: {"LEAST_PER_SLICE": 2},
-        convolution: {"LEAST_OF_SLICE": 2},
     },
     "in slices by blocks": {rows: {"SHORT": 0, "LEAST_PER_THREAD": 0, "LEAST_PER_SLICE": 2}},
     "by digits": {radix: {"SHORT_ROW": 0}},
 }
 FAMILIES = {
-    "by threads": ("reduction", "scan", "random"),
+    "by threads": ("reduction", "scan", "random", "conv"),
     "by blocks": ("reduction", "scan", "normalization", "softmax", "loss"),
-    "in slices": ("reduction", "scan", "normalization", "softmax", "conv"),
+    "in slices": ("reduction", "scan", "normalization", "softmax"),
     "in slices by blocks": ("reduction", "scan", "normalization", "softmax"),
     "by digits": ("sort", "indexing", "scatter", "embedding", "sampling"),
 }
 USUAL = ("sum.dim_IntList", "amax", "cumsum", "logcumsumexp", "cummax", "max.dim", "var.correction",
          "linalg_vector_norm", "softmax.int", "native_layer_norm_backward",
          "_batch_norm_training", "_batch_norm_backward",
-         "_cross_entropy_rows", "convolution", "_ordered", "index_put")  # fmt: skip
+         "_cross_entropy_rows", "_convolution_taps_grad_weight", "_ordered",
+         "index_put")  # fmt: skip
 """What takes its ways in one order, and all others in the full tier."""
 
 

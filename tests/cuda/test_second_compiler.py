@@ -13,11 +13,10 @@ from torchgen_out._runtime.dispatch.operator import operators
 from torchgen_out._runtime.kernels.common.pointwise import PointwiseSpec
 from torchgen_out._runtime.kernels.cuda.compiling import compiler
 from torchgen_out._runtime.kernels.cuda.compiling.compiler import Source
-from torchgen_out._runtime.kernels.cuda.conv import lattice_product
-from torchgen_out._runtime.kernels.cuda.conv.lattice_product import Form
 from torchgen_out._runtime.kernels.cuda.copy import copy
 from torchgen_out._runtime.kernels.cuda.linalg import matrix_parts
 from torchgen_out._runtime.kernels.cuda.loops import pointwise, transpose
+from torchgen_out._runtime.kernels.cuda.matmul import integers
 from torchgen_out._runtime.kernels.cuda.reduction import selection
 from torchgen_out._runtime.kernels.cuda.sort import radix
 
@@ -43,9 +42,7 @@ SOURCES = {
     "tiles": lambda: transpose.transposing_kernel(
         copy.copy_spec(dtypes.float32, dtypes.float32), 1, False
     ),
-    "convolution": lambda: lattice_product.product_kernel(
-        Form(dtypes.bfloat16, dtypes.bfloat16, 4, True, True, False)
-    ),
+    "product": lambda: integers.multiply_tiles.source({"X": dtypes.int32}, False, {}),
     "counts": lambda: selection.count_numbers.source({"X": dtypes.int32}, False, {}),
     "digits": lambda: radix.move_tiles.source(
         {"P": dtypes.int32, "X": dtypes.int32, "Q": dtypes.int32}, False, DIGITS

@@ -119,7 +119,7 @@ CONVOLUTIONS = {
 
 @pytest.mark.parametrize("name", CONVOLUTIONS)
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16"])
-def test_cudnn_convolves_as_our_own_kernel_does(device, name, dtype):
+def test_cudnn_convolves_as_products_do(device, name, dtype):
     if not torch.backends.cudnn.is_available():
         pytest.skip("cuDNN is not installed: pip install torchgen[cudnn]")
     sizes, weights, options = CONVOLUTIONS[name]

@@ -55,7 +55,6 @@ from torchgen_out._runtime.factories import ranges as ranges_bodies
 from torchgen_out._runtime.factories import signal_windows as signal_windows_bodies
 from torchgen_out._runtime.factories import windows as windows_bodies
 from torchgen_out._runtime.ops.composite import attention as attention_bodies
-from torchgen_out._runtime.ops.composite import conv as conv_bodies
 from torchgen_out._runtime.ops.composite import indexing as indexing_bodies
 from torchgen_out._runtime.ops.composite import normalization as normalization_bodies
 from torchgen_out._runtime.ops.composite import pointwise as pointwise_bodies
@@ -64,6 +63,7 @@ from torchgen_out._runtime.ops.composite import random as random_bodies
 from torchgen_out._runtime.ops.composite import rnn as rnn_bodies
 from torchgen_out._runtime.ops.composite import sampling as sampling_bodies
 from torchgen_out._runtime.ops.composite import sort as sort_bodies
+from torchgen_out._runtime.ops.composite.conv import layers as layers_bodies
 from torchgen_out._runtime.ops.composite.copy import filling as filling_bodies
 from torchgen_out._runtime.ops.composite.copy import pixel_shuffle as pixel_shuffle_bodies
 from torchgen_out._runtime.ops.composite.copy import shaping as shaping_bodies
@@ -9220,7 +9220,7 @@ def conv1d__default(
             ("weight", 1, "tensor", weight),
             ("bias", 2, "tensor?", bias),
         )
-    return conv_bodies.conv1d(input, weight, bias, stride, padding, dilation, groups)
+    return layers_bodies.conv1d(input, weight, bias, stride, padding, dilation, groups)
 
 
 def conv1d__padding(
@@ -9252,7 +9252,7 @@ def conv1d__padding(
             ("weight", 1, "tensor", weight),
             ("bias", 2, "tensor?", bias),
         )
-    return conv_bodies.conv1d(input, weight, bias, stride, padding, dilation, groups)
+    return layers_bodies.conv1d(input, weight, bias, stride, padding, dilation, groups)
 
 
 def conv2d__default(
@@ -9287,7 +9287,7 @@ def conv2d__default(
             ("weight", 1, "tensor", weight),
             ("bias", 2, "tensor?", bias),
         )
-    return conv_bodies.conv2d(input, weight, bias, stride, padding, dilation, groups)
+    return layers_bodies.conv2d(input, weight, bias, stride, padding, dilation, groups)
 
 
 def conv2d__padding(
@@ -9319,7 +9319,7 @@ def conv2d__padding(
             ("weight", 1, "tensor", weight),
             ("bias", 2, "tensor?", bias),
         )
-    return conv_bodies.conv2d(input, weight, bias, stride, padding, dilation, groups)
+    return layers_bodies.conv2d(input, weight, bias, stride, padding, dilation, groups)
 
 
 def conv3d__default(
@@ -9354,7 +9354,7 @@ def conv3d__default(
             ("weight", 1, "tensor", weight),
             ("bias", 2, "tensor?", bias),
         )
-    return conv_bodies.conv3d(input, weight, bias, stride, padding, dilation, groups)
+    return layers_bodies.conv3d(input, weight, bias, stride, padding, dilation, groups)
 
 
 def conv3d__padding(
@@ -9386,7 +9386,7 @@ def conv3d__padding(
             ("weight", 1, "tensor", weight),
             ("bias", 2, "tensor?", bias),
         )
-    return conv_bodies.conv3d(input, weight, bias, stride, padding, dilation, groups)
+    return layers_bodies.conv3d(input, weight, bias, stride, padding, dilation, groups)
 
 
 def conv_transpose1d(
@@ -9422,7 +9422,7 @@ def conv_transpose1d(
             ("weight", 1, "tensor", weight),
             ("bias", 2, "tensor?", bias),
         )
-    return conv_bodies.conv_transpose1d(
+    return layers_bodies.conv_transpose1d(
         input, weight, bias, stride, padding, output_padding, groups, dilation
     )
 
@@ -9460,7 +9460,7 @@ def conv_transpose2d(
             ("weight", 1, "tensor", weight),
             ("bias", 2, "tensor?", bias),
         )
-    return conv_bodies.conv_transpose2d(
+    return layers_bodies.conv_transpose2d(
         input, weight, bias, stride, padding, output_padding, groups, dilation
     )
 
@@ -9498,7 +9498,7 @@ def conv_transpose3d(
             ("weight", 1, "tensor", weight),
             ("bias", 2, "tensor?", bias),
         )
-    return conv_bodies.conv_transpose3d(
+    return layers_bodies.conv_transpose3d(
         input, weight, bias, stride, padding, output_padding, groups, dilation
     )
 

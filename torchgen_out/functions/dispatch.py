@@ -5367,6 +5367,211 @@ def _convolution_grad_weight(
     return call(grad_output, input, sizes, stride, padding, dilation, transposed, groups)
 
 
+__convolution_windows = operators._convolution_windows.calls
+
+
+def _convolution_windows(
+    input: Tensor,
+    kernel_size: int | Sequence[int],
+    places: int | Sequence[int],
+    stride: int | Sequence[int],
+    padding: int | Sequence[int],
+    dilation: int | Sequence[int],
+) -> Tensor:
+    """_convolution_windows(Tensor self, int[3] kernel_size, int[3] places, int[3] stride, int[3]
+    padding, int[3] dilation) -> Tensor
+
+    Lays out what a kernel sees at its places: matrices of channels and taps by images and places.
+    """
+    if kernel_size.__class__ is not int:
+        kernel_size = as_ints(kernel_size, "_convolution_windows", "kernel_size", 2)
+    if places.__class__ is not int:
+        places = as_ints(places, "_convolution_windows", "places", 3)
+    if stride.__class__ is not int:
+        stride = as_ints(stride, "_convolution_windows", "stride", 4)
+    if padding.__class__ is not int:
+        padding = as_ints(padding, "_convolution_windows", "padding", 5)
+    if dilation.__class__ is not int:
+        dilation = as_ints(dilation, "_convolution_windows", "dilation", 6)
+    try:
+        call = __convolution_windows[input._key]
+    except AttributeError:
+        return __convolution_windows.miss(input, kernel_size, places, stride, padding, dilation)
+    return call(input, kernel_size, places, stride, padding, dilation)
+
+
+__convolution_fold = operators._convolution_fold.calls
+__convolution_fold_out = operators._convolution_fold.out_calls
+
+
+def _convolution_fold(
+    input: Tensor,
+    sizes: int | Sequence[int],
+    stride: int | Sequence[int],
+    padding: int | Sequence[int],
+    dilation: int | Sequence[int],
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """_convolution_fold(Tensor self, int[3] sizes, int[3] stride, int[3] padding, int[3] dilation)
+    -> Tensor
+
+    Sums windows back into the images that they are parts of.
+    """
+    if sizes.__class__ is not int:
+        sizes = as_ints(sizes, "_convolution_fold", "sizes", 2)
+    if stride.__class__ is not int:
+        stride = as_ints(stride, "_convolution_fold", "stride", 3)
+    if padding.__class__ is not int:
+        padding = as_ints(padding, "_convolution_fold", "padding", 4)
+    if dilation.__class__ is not int:
+        dilation = as_ints(dilation, "_convolution_fold", "dilation", 5)
+    if out is not None:
+        try:
+            call = __convolution_fold_out[out._key, input._key]
+        except AttributeError:
+            return __convolution_fold_out.miss(out, input, sizes, stride, padding, dilation)
+        return call(out, input, sizes, stride, padding, dilation)
+    try:
+        call = __convolution_fold[input._key]
+    except AttributeError:
+        return __convolution_fold.miss(input, sizes, stride, padding, dilation)
+    return call(input, sizes, stride, padding, dilation)
+
+
+__convolution_taps = operators._convolution_taps.calls
+__convolution_taps_out = operators._convolution_taps.out_calls
+
+
+def _convolution_taps(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    places: int | Sequence[int],
+    stride: int | Sequence[int],
+    padding: int | Sequence[int],
+    dilation: int | Sequence[int],
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """_convolution_taps(Tensor input, Tensor weight, Tensor? bias, int[3] places, int[3] stride,
+    int[3] padding, int[3] dilation) -> Tensor
+
+    A convolution in groups as one sum over channels and taps for each element of the result.
+    """
+    if places.__class__ is not int:
+        places = as_ints(places, "_convolution_taps", "places", 4)
+    if stride.__class__ is not int:
+        stride = as_ints(stride, "_convolution_taps", "stride", 5)
+    if padding.__class__ is not int:
+        padding = as_ints(padding, "_convolution_taps", "padding", 6)
+    if dilation.__class__ is not int:
+        dilation = as_ints(dilation, "_convolution_taps", "dilation", 7)
+    if out is not None:
+        try:
+            call = __convolution_taps_out[
+                out._key, input._key, weight._key, None if bias is None else bias._key
+            ]
+        except AttributeError:
+            return __convolution_taps_out.miss(
+                out, input, weight, bias, places, stride, padding, dilation
+            )
+        return call(out, input, weight, bias, places, stride, padding, dilation)
+    try:
+        call = __convolution_taps[input._key, weight._key, None if bias is None else bias._key]
+    except AttributeError:
+        return __convolution_taps.miss(input, weight, bias, places, stride, padding, dilation)
+    return call(input, weight, bias, places, stride, padding, dilation)
+
+
+__convolution_taps_grad_input = operators._convolution_taps_grad_input.calls
+__convolution_taps_grad_input_out = operators._convolution_taps_grad_input.out_calls
+
+
+def _convolution_taps_grad_input(
+    grad_output: Tensor,
+    weight: Tensor,
+    sizes: int | Sequence[int],
+    stride: int | Sequence[int],
+    padding: int | Sequence[int],
+    dilation: int | Sequence[int],
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """_convolution_taps_grad_input(Tensor grad_output, Tensor weight, int[3] sizes, int[3] stride,
+    int[3] padding, int[3] dilation) -> Tensor
+
+    The gradient of `_convolution_taps` with respect to its input of spatial `sizes`.
+    """
+    if sizes.__class__ is not int:
+        sizes = as_ints(sizes, "_convolution_taps_grad_input", "sizes", 3)
+    if stride.__class__ is not int:
+        stride = as_ints(stride, "_convolution_taps_grad_input", "stride", 4)
+    if padding.__class__ is not int:
+        padding = as_ints(padding, "_convolution_taps_grad_input", "padding", 5)
+    if dilation.__class__ is not int:
+        dilation = as_ints(dilation, "_convolution_taps_grad_input", "dilation", 6)
+    if out is not None:
+        try:
+            call = __convolution_taps_grad_input_out[out._key, grad_output._key, weight._key]
+        except AttributeError:
+            return __convolution_taps_grad_input_out.miss(
+                out, grad_output, weight, sizes, stride, padding, dilation
+            )
+        return call(out, grad_output, weight, sizes, stride, padding, dilation)
+    try:
+        call = __convolution_taps_grad_input[grad_output._key, weight._key]
+    except AttributeError:
+        return __convolution_taps_grad_input.miss(
+            grad_output, weight, sizes, stride, padding, dilation
+        )
+    return call(grad_output, weight, sizes, stride, padding, dilation)
+
+
+__convolution_taps_grad_weight = operators._convolution_taps_grad_weight.calls
+__convolution_taps_grad_weight_out = operators._convolution_taps_grad_weight.out_calls
+
+
+def _convolution_taps_grad_weight(
+    grad_output: Tensor,
+    input: Tensor,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int],
+    padding: int | Sequence[int],
+    dilation: int | Sequence[int],
+    *,
+    out: Tensor | None = None,
+) -> Tensor:
+    """_convolution_taps_grad_weight(Tensor grad_output, Tensor input, int[3] kernel_size, int[3]
+    stride, int[3] padding, int[3] dilation) -> Tensor
+
+    The gradient of `_convolution_taps` with respect to its weight.
+    """
+    if kernel_size.__class__ is not int:
+        kernel_size = as_ints(kernel_size, "_convolution_taps_grad_weight", "kernel_size", 3)
+    if stride.__class__ is not int:
+        stride = as_ints(stride, "_convolution_taps_grad_weight", "stride", 4)
+    if padding.__class__ is not int:
+        padding = as_ints(padding, "_convolution_taps_grad_weight", "padding", 5)
+    if dilation.__class__ is not int:
+        dilation = as_ints(dilation, "_convolution_taps_grad_weight", "dilation", 6)
+    if out is not None:
+        try:
+            call = __convolution_taps_grad_weight_out[out._key, grad_output._key, input._key]
+        except AttributeError:
+            return __convolution_taps_grad_weight_out.miss(
+                out, grad_output, input, kernel_size, stride, padding, dilation
+            )
+        return call(out, grad_output, input, kernel_size, stride, padding, dilation)
+    try:
+        call = __convolution_taps_grad_weight[grad_output._key, input._key]
+    except AttributeError:
+        return __convolution_taps_grad_weight.miss(
+            grad_output, input, kernel_size, stride, padding, dilation
+        )
+    return call(grad_output, input, kernel_size, stride, padding, dilation)
+
+
 _im2col = operators.im2col.calls
 
 

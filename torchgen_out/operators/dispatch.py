@@ -3027,7 +3027,11 @@ convolution = Dispatch(
     },
     promotion="none",
     dtypes=dtype_sets.NUMERIC,
-    kernel_names="conv.convolution.convolution",
+    kernel_names={
+        "CPU": "conv.convolution.convolution",
+        "CUDA": "conv.convolution.convolution",
+        "CompositeExplicitAutograd": "conv.products.convolution",
+    },
     meta=conv_shapes.convolution,
     memory_format=("input", "weight"),
     differentiable=("input", "weight", "bias"),
@@ -3051,7 +3055,11 @@ _convolution_grad_input = Dispatch(
     },
     promotion="none",
     dtypes=dtype_sets.NUMERIC,
-    kernel_names="conv.convolution.convolution",
+    kernel_names={
+        "CPU": "conv.convolution.convolution",
+        "CUDA": "conv.convolution.convolution",
+        "CompositeExplicitAutograd": "conv.products.convolution",
+    },
     case={
         "input": Argument("grad_output"),
         "weight": Argument("weight"),
@@ -3085,11 +3093,106 @@ _convolution_grad_weight = Dispatch(
     },
     promotion="none",
     dtypes=dtype_sets.NUMERIC,
-    kernel_names="conv.convolution.convolution_grad_weight",
+    kernel_names={
+        "CPU": "conv.convolution.convolution_grad_weight",
+        "CUDA": "conv.convolution.convolution_grad_weight",
+        "CompositeExplicitAutograd": "conv.products.convolution_grad_weight",
+    },
     meta=conv_shapes.convolution_grad_weight,
     memory_format=("grad_output", "input"),
     differentiable=("grad_output", "input"),
     record=nodes.recording__convolution_grad_weight,
+)
+
+_convolution_windows = Dispatch(
+    "_convolution_windows(Tensor self, int[3] kernel_size, int[3] places, int[3] stride, "
+    "int[3] padding, int[3] dilation) -> Tensor",
+    {"self": "tensor"},
+    arguments={
+        "self": "operand",
+        "kernel_size": "raw",
+        "places": "raw",
+        "stride": "raw",
+        "padding": "raw",
+        "dilation": "raw",
+    },
+    promotion="same",
+    dtypes=dtype_sets.ALL,
+    kernel_names="torchgen_out.kernels.index._convolution_windows:program",
+    meta=conv_shapes.convolution_windows,
+    half_as_stored=True,
+)
+
+_convolution_fold = Dispatch(
+    "_convolution_fold(Tensor self, int[3] sizes, int[3] stride, int[3] padding, int[3] "
+    "dilation) -> Tensor",
+    {"self": "tensor"},
+    arguments={
+        "self": "operand",
+        "sizes": "raw",
+        "stride": "raw",
+        "padding": "raw",
+        "dilation": "raw",
+    },
+    promotion="same",
+    dtypes=dtype_sets.NUMERIC,
+    kernel_names="torchgen_out.kernels.index._convolution_fold:program",
+    meta=conv_shapes.convolution_fold,
+)
+
+_convolution_taps = Dispatch(
+    "_convolution_taps(Tensor input, Tensor weight, Tensor? bias, int[3] places, int[3] "
+    "stride, int[3] padding, int[3] dilation) -> Tensor",
+    {"input": "tensor", "weight": "tensor", "bias": "tensor?"},
+    arguments={
+        "input": "operand",
+        "weight": "operand",
+        "bias": "operand",
+        "places": "raw",
+        "stride": "raw",
+        "padding": "raw",
+        "dilation": "raw",
+    },
+    promotion="same",
+    dtypes=dtype_sets.NUMERIC,
+    kernel_names="torchgen_out.kernels.index._convolution_taps:program",
+    meta=conv_shapes.convolution_taps,
+)
+
+_convolution_taps_grad_input = Dispatch(
+    "_convolution_taps_grad_input(Tensor grad_output, Tensor weight, int[3] sizes, int[3] "
+    "stride, int[3] padding, int[3] dilation) -> Tensor",
+    {"grad_output": "tensor", "weight": "tensor"},
+    arguments={
+        "grad_output": "operand",
+        "weight": "operand",
+        "sizes": "raw",
+        "stride": "raw",
+        "padding": "raw",
+        "dilation": "raw",
+    },
+    promotion="same",
+    dtypes=dtype_sets.NUMERIC,
+    kernel_names="torchgen_out.kernels.index._convolution_taps_grad_input:program",
+    meta=conv_shapes.convolution_taps_grad_input,
+)
+
+_convolution_taps_grad_weight = Dispatch(
+    "_convolution_taps_grad_weight(Tensor grad_output, Tensor input, int[3] kernel_size, "
+    "int[3] stride, int[3] padding, int[3] dilation) -> Tensor",
+    {"grad_output": "tensor", "input": "tensor"},
+    arguments={
+        "grad_output": "operand",
+        "input": "operand",
+        "kernel_size": "raw",
+        "stride": "raw",
+        "padding": "raw",
+        "dilation": "raw",
+    },
+    promotion="same",
+    dtypes=dtype_sets.NUMERIC,
+    kernel_names="torchgen_out.kernels.index._convolution_taps_grad_weight:program",
+    meta=conv_shapes.convolution_taps_grad_weight,
 )
 
 im2col = Dispatch(

@@ -90,9 +90,16 @@ for which the entry names no other."""
 def explicit_kernel(operator: Operator, backend: str, device_index: int) -> Kernel | None:
     """The kernel over tensors that serves a backend, if an entry names one, and the backend has
     none of its own, of the entry or from outside."""
-    names = getattr(operator, "kernel_names", {})
-    name = names.get(EXPLICIT)
-    if name is None or backend in names or device_index in operator.kernels:
+    if backend in getattr(operator, "kernel_names", {}) or device_index in operator.kernels:
+        return None
+    return named_over_tensors(operator)
+
+
+def named_over_tensors(operator: Operator) -> Kernel | None:
+    """The kernel over tensors that an entry names: beside one of a backend it computes what that
+    one leaves to it."""
+    name = getattr(operator, "kernel_names", {}).get(EXPLICIT)
+    if name is None:
         return None
     place = name if ":" in name else f"torchgen_out._runtime.ops.composite.{name}"
     module, _, function = place.replace(":", ".").rpartition(".")
@@ -129,6 +136,21 @@ def make_explicit_call(
             return made
         return build(made._key, made._sizes, described._strides, 0, made._storage)
 
+    run = below_autograd(kernel, operator, signature)
+    if isinstance(operator, Dispatch):
+        if operator.meta is None or getattr(kernel, "returns_results", False):
+            common_dtype(operator, signature)  # refuses what is none of the operator's
+            return _make_returning_call(run, operator, variant)
+        if variant == INPLACE and "self" in operator.aliasing:
+            return _make_into_call(run, operator)
+    return make_kernel_call(run, allocate, operator, signature, variant)
+
+
+def below_autograd(
+    kernel: Kernel, operator: Operator, signature: tuple[Any, ...]
+) -> Callable[..., Any]:
+    """run(*results, *arguments) of a kernel over tensors: nothing is recorded, nor cast, and faults
+    are told under the operator's name."""
     arrange = case_arguments(operator, -1) if isinstance(operator, Dispatch) else None
     is_mixed = len({each & _DEVICE for each in signatures.tensor_keys(signature)}) > 1
 
@@ -142,13 +164,7 @@ def make_explicit_call(
         finally:
             _called.operator = before
 
-    if isinstance(operator, Dispatch):
-        if operator.meta is None or getattr(kernel, "returns_results", False):
-            common_dtype(operator, signature)  # refuses what is none of the operator's
-            return _make_returning_call(run, operator, variant)
-        if variant == INPLACE and "self" in operator.aliasing:
-            return _make_into_call(run, operator)
-    return make_kernel_call(run, allocate, operator, signature, variant)
+    return run
 
 
 def _on_one_device(args: Sequence[Any]) -> list[Any]:

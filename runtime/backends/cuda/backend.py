@@ -73,7 +73,11 @@ class CUDABackend(Backend):
             is_direct = isinstance(kernel, Direct)
             kernel = kernel.case(arrange, operator.case) if is_direct else arranged(kernel, arrange)
         if isinstance(kernel, Direct):
-            return direct.make_call(operator, kernel, signature, variant)
+            over_tensors = kernel_calls.named_over_tensors(operator)
+            otherwise = over_tensors and kernel_calls.below_autograd(
+                over_tensors, operator, signature
+            )
+            return direct.make_call(operator, kernel, signature, variant, otherwise)
         return dispatch.make_call(operator, kernel, signature, variant)
 
     def empty(self, sizes: tuple[int, ...], dtype: dtypes.dtype, on: devices.device) -> Tensor:

@@ -5,7 +5,7 @@ A result given by the user is written to directly where its memory allows that.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from torchgen_out._runtime import errors
@@ -21,10 +21,19 @@ from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch.operator import INPLACE, OUT, Call, Dispatch
 from torchgen_out._runtime.kernels.cuda.direct import Direct
 
+Otherwise = Callable[..., Any] | None
+"""otherwise(*results, *arguments): computes with tensors what a kernel leaves to it."""
 
-def make_call(operator: Dispatch, kernel: Direct, signature: tuple[Any, ...], variant: str) -> Call:
+
+def make_call(
+    operator: Dispatch,
+    kernel: Direct,
+    signature: tuple[Any, ...],
+    variant: str,
+    otherwise: Otherwise = None,
+) -> Call:
     """The call of a kernel for CUDA tensors of one signature."""
-    run = DirectCall(operator, kernel, common_dtype(operator, signature))
+    run = DirectCall(operator, kernel, common_dtype(operator, signature), otherwise)
     if variant == OUT:
         return run.into
     return run.in_place if variant == INPLACE else run.new
@@ -33,11 +42,18 @@ def make_call(operator: Dispatch, kernel: Direct, signature: tuple[Any, ...], va
 class DirectCall:
     """One operator's kernel, and the dtype in which its operands meet (None: as they are)."""
 
-    def __init__(self, operator: Dispatch, kernel: Direct, common: dtypes.dtype | None) -> None:
+    def __init__(
+        self,
+        operator: Dispatch,
+        kernel: Direct,
+        common: dtypes.dtype | None,
+        otherwise: Otherwise,
+    ) -> None:
         assert operator.meta is not None
         self.operator, self.meta, self.common = operator, operator.meta, common
         self.kernel, self.own_name = kernel.kernel, kernel.own
         self.in_any_order = kernel.in_any_order
+        self.otherwise = otherwise
         self.names = tuple(operator.arguments)
 
     def new(self, *args: Any) -> Any:
@@ -103,8 +119,11 @@ class DirectCall:
     def _run(self, queue: LibraryQueue, outs: Sequence[Tensor], args: Sequence[Any]) -> None:
         given = [array_of(arg) if isinstance(arg, Tensor) else arg for arg in args]
         stages = list(map(array_of, outs)) if self.in_any_order else stages_of(queue, outs)
-        self.kernel(queue, *stages, *given)
-        finish(queue, outs, stages)
+        if self.kernel(queue, *stages, *given) is not False:
+            finish(queue, outs, stages)
+        else:
+            assert self.otherwise is not None, "a kernel leaves to nobody what it cannot compute"
+            self.otherwise(*outs, *args)
 
     def _run_and_copy(
         self, queue: LibraryQueue, outs: Sequence[Tensor], specs: list[Any], args: Sequence[Any]

@@ -87,6 +87,63 @@ def col2im(
     return {"self": seen, "height": height, "width": width, **numbers}
 
 
+# Convolutions, seen with three spatial dims.
+
+
+def windows(
+    out: Any, self: Any, kernel_size: Any, places: Any, stride: Any, padding: Any, dilation: Any
+) -> dict[str, int]:
+    """The kernel, where it stands, and how it slides."""
+    return _by_dim(
+        kernel=kernel_size, places=places, stride=stride, padding=padding, dilation=dilation
+    )
+
+
+def folded_windows(
+    out: Any, self: Any, sizes: Any, stride: Any, padding: Any, dilation: Any
+) -> dict[str, int]:
+    """The images, and how the kernel slides."""
+    return _by_dim(size=sizes, stride=stride, padding=padding, dilation=dilation)
+
+
+def taps(
+    out: Any,
+    input: Any,
+    weight: Any,
+    bias: Any,
+    places: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+) -> dict[str, int]:
+    """Where the kernel stands, and how it slides."""
+    return _by_dim(places=places, stride=stride, padding=padding, dilation=dilation)
+
+
+def taps_grad_input(
+    out: Any, grad_output: Any, weight: Any, sizes: Any, stride: Any, padding: Any, dilation: Any
+) -> dict[str, int]:
+    """The images, and how the kernel slides."""
+    return _by_dim(size=sizes, stride=stride, padding=padding, dilation=dilation)
+
+
+def taps_grad_weight(
+    out: Any, grad_output: Any, input: Any, kernel_size: Any, stride: Any, padding: Any,
+    dilation: Any,
+) -> dict[str, int]:  # fmt: skip
+    """The kernel, and how it slides."""
+    return _by_dim(kernel=kernel_size, stride=stride, padding=padding, dilation=dilation)
+
+
+def _by_dim(**triples: Any) -> dict[str, int]:
+    """The numbers of three dims by name: `stride_d`, `stride_h`, `stride_w`."""
+    return {
+        f"{name}_{dim}": number
+        for name, numbers in triples.items()
+        for dim, number in zip("dhw", numbers, strict=True)
+    }
+
+
 def _by_side(**pairs: Any) -> dict[str, int]:
     """The numbers of two dims by name: `stride_h`, `stride_w`."""
     return {

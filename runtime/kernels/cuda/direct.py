@@ -59,11 +59,13 @@ def arranged(kernel: Callable[..., Any], arrange: Arrange) -> Callable[..., Any]
 class Direct:
     """A kernel(queue, *outs, *arrays, *plain) of this kind.
 
-    own: the argument that may be `out` itself; no other may share memory with it. in_any_order:
-    whether the dims of results may lie in any order; else they are made contiguous, and copied.
+    It returns False where it leaves a call to the function over tensors that the entry names
+    besides. own: the argument that may be `out` itself; no other may share memory with it.
+    in_any_order: whether the dims of results may lie in any order; else they are made contiguous,
+    and copied.
     """
 
-    kernel: Callable[..., None]
+    kernel: Callable[..., Any]
     own: str = ""
     in_any_order: bool = False
 
@@ -83,7 +85,7 @@ def direct(kernel: Callable[..., None]) -> Direct:
     return Direct(kernel)
 
 
-def direct_in_any_order(kernel: Callable[..., None]) -> Direct:
+def direct_in_any_order(kernel: Callable[..., Any]) -> Direct:
     """Mark one that writes its results in the order of dims that the shape function says."""
     return Direct(kernel, in_any_order=True)
 

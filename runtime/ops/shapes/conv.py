@@ -182,6 +182,43 @@ def convolution_grad_weight(
     return tuple(sizes), grad_output.dtype
 
 
+# What convolutions are made of where no kernel computes them; the caller has checked all.
+
+
+def convolution_windows(
+    self: Any, kernel_size: Sizes, places: Sizes, *steps: Any
+) -> tuple[Sizes, Any]:
+    """Shape: (..., N, D, H, W) -> (..., *kernel_size, N, *places)."""
+    *batch, images = self.shape[:-3]
+    return (*batch, *kernel_size, images, *places), self.dtype
+
+
+def convolution_fold(self: Any, sizes: Sizes, *steps: Any) -> tuple[Sizes, Any]:
+    """Shape: (..., KD, KH, KW, OD, OH, OW) -> (..., *sizes)."""
+    return (*self.shape[:-6], *sizes), self.dtype
+
+
+def convolution_taps(
+    input: Any, weight: Any, bias: Any, places: Sizes, *steps: Any
+) -> tuple[Sizes, Any]:
+    """Shape: (N, G, C, D, H, W) with weight (G, O, C, KD, KH, KW) -> (N, G, O, *places)."""
+    return (input.shape[0], *weight.shape[:2], *places), input.dtype
+
+
+def convolution_taps_grad_input(
+    grad_output: Any, weight: Any, sizes: Sizes, *steps: Any
+) -> tuple[Sizes, Any]:
+    """Shape: (N, G, O, OD, OH, OW) with weight (G, O, C, KD, KH, KW) -> (N, G, C, *sizes)."""
+    return (*grad_output.shape[:2], weight.shape[2], *sizes), grad_output.dtype
+
+
+def convolution_taps_grad_weight(
+    grad_output: Any, input: Any, kernel_size: Sizes, *steps: Any
+) -> tuple[Sizes, Any]:
+    """Shape: (N, G, O, OD, OH, OW) and (N, G, C, D, H, W) -> (G, O, C, *kernel_size)."""
+    return (*grad_output.shape[1:3], input.shape[2], *kernel_size), grad_output.dtype
+
+
 # Sliding blocks.
 
 

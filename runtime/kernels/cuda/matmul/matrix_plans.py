@@ -25,6 +25,12 @@ BIAS_ALIGNMENT = 16
 that they choose read so many at once."""
 
 
+def are_multiplied(dtype: dtypes.dtype) -> bool:
+    """Whether the library knows products of such elements."""
+    halves = dtypes.float16, dtypes.bfloat16
+    return dtype.kind in "fc" and (dtype.opmath is dtype or dtype in halves)
+
+
 class Matrix(NamedTuple):
     """Column-major matrices in memory. step: elements from one of a batch to the next."""
 
