@@ -403,6 +403,20 @@ def test_neighbours_write_side_by_side(name: str, monkeypatch: pytest.MonkeyPatc
     assert torch.equal(own.cpu(), x.tril())
 
 
+def test_indices_of_one_element_divide_nothing(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of many indices; planes may be volumes of depth 1."""
+    forms: list[Any] = []
+    make = index.index_kernel
+    monkeypatch.setattr(index, "index_kernel", lambda form: forms.append(form) or make(form))
+    for sizes, count in (((2, 1, 4, 5), 5), ((2, 3, 4, 5), 7)):
+        x, kernel = _randn(1, *sizes), (sizes[1], 3, 2)
+        steps = (1, 1, 1), (sizes[1] // 2, 0, 1), (1, 1, 1)
+        given = kernel, (sizes[1], 2, 6), *steps
+        got = dispatch.ops._convolution_windows(x.cuda(), *given)
+        assert torch.equal(got.cpu(), dispatch.ops._convolution_windows(x, *given))
+        assert len(forms[-1].order) == count
+
+
 def test_a_call_is_decided_once(ops: Any, made: dict[Source, bool], monkeypatch: Any) -> None:
     """Other memory and other numbers in it: nothing is decided anew; other arguments are."""
     for _ in range(3):

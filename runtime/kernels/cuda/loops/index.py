@@ -68,6 +68,9 @@ NOWHERE = 1 << 62
 WARP = 32
 SHORT = 32
 """Elements of a fold that are not worth a warp."""
+FEW_INDICES = 4
+"""Indices of an item up to which one text serves all sizes; of more, those of one element are left
+out, each a division."""
 FEW = 1 << 16
 """Items that leave a device idle, one thread each."""
 OF_BOOLEANS = {"sum": "max", "prod": "min"}
@@ -461,7 +464,10 @@ class _Call:
         return _Loops(sizes, dict(zip(names, strides, strict=True)))
 
     def _order(self, launch: Launch, loops: _Loops) -> tuple[str, ...]:
-        """What an item is told by, the fastest first: neighbours write side by side."""
+        """What an item is told by, the fastest first: neighbours write side by side.
+
+        Of an index that is not among it there is one element.
+        """
         found = (*launch.items[::-1], *([ROWS] if launch.has_batch else []))
         moving = [name for name in found if self._extent(name) > 1]
         if not moving:
@@ -471,7 +477,8 @@ class _Call:
         steps = dict(zip(form.indices, own[len(own) - form.rank :], strict=True))
         steps[ROWS] = (loops.strides.get(target) or [0])[-1]
         fastest = min(moving, key=lambda name: abs(steps.get(name, NOWHERE)))
-        return (fastest, *(name for name in found if name != fastest))
+        told = found if len(found) <= FEW_INDICES else moving
+        return (fastest, *(name for name in told if name != fastest))
 
     def _parts(
         self,

@@ -223,7 +223,9 @@ def _names(form: Form) -> dict[str, str]:
 def _decoded(form: Form) -> list[str]:
     """The indices of an item, and its row of `...`."""
     names = _names(form)
-    lines = ["left = item"]
+    indices = [*form.launch.items, *([ROWS] if form.launch.has_batch else [])]
+    of_one = [name for name in indices if name not in form.order]
+    lines = ["left = item", *(f"{names[name]} = I(0)" for name in of_one)]
     for number, name in enumerate(form.order[:-1]):
         divisor = ", ".join(f"{part}{number}" for part in DIVISOR)
         lines += [
