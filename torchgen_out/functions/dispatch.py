@@ -5410,13 +5410,16 @@ def _convolution_fold(
     stride: int | Sequence[int],
     padding: int | Sequence[int],
     dilation: int | Sequence[int],
+    is_at_each: bool,
     *,
     out: Tensor | None = None,
 ) -> Tensor:
-    """_convolution_fold(Tensor self, int[3] sizes, int[3] stride, int[3] padding, int[3] dilation)
-    -> Tensor
+    """_convolution_fold(Tensor self, int[3] sizes, int[3] stride, int[3] padding, int[3] dilation,
+    bool is_at_each) -> Tensor
 
     Sums windows back into the images that they are parts of.
+
+    is_at_each: whether strides are 1, so that nothing is divided.
     """
     if sizes.__class__ is not int:
         sizes = as_ints(sizes, "_convolution_fold", "sizes", 2)
@@ -5430,13 +5433,15 @@ def _convolution_fold(
         try:
             call = __convolution_fold_out[out._key, input._key]
         except AttributeError:
-            return __convolution_fold_out.miss(out, input, sizes, stride, padding, dilation)
-        return call(out, input, sizes, stride, padding, dilation)
+            return __convolution_fold_out.miss(
+                out, input, sizes, stride, padding, dilation, is_at_each
+            )
+        return call(out, input, sizes, stride, padding, dilation, is_at_each)
     try:
         call = __convolution_fold[input._key]
     except AttributeError:
-        return __convolution_fold.miss(input, sizes, stride, padding, dilation)
-    return call(input, sizes, stride, padding, dilation)
+        return __convolution_fold.miss(input, sizes, stride, padding, dilation, is_at_each)
+    return call(input, sizes, stride, padding, dilation, is_at_each)
 
 
 __convolution_taps = operators._convolution_taps.calls

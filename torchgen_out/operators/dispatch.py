@@ -3125,7 +3125,7 @@ _convolution_windows = Dispatch(
 
 _convolution_fold = Dispatch(
     "_convolution_fold(Tensor self, int[3] sizes, int[3] stride, int[3] padding, int[3] "
-    "dilation) -> Tensor",
+    "dilation, bool is_at_each) -> Tensor",
     {"self": "tensor"},
     arguments={
         "self": "operand",
@@ -3133,6 +3133,7 @@ _convolution_fold = Dispatch(
         "stride": "raw",
         "padding": "raw",
         "dilation": "raw",
+        "is_at_each": "raw",
     },
     promotion="same",
     dtypes=dtype_sets.NUMERIC,

@@ -100,7 +100,7 @@ def windows(
 
 
 def folded_windows(
-    out: Any, self: Any, sizes: Any, stride: Any, padding: Any, dilation: Any
+    out: Any, self: Any, sizes: Any, stride: Any, padding: Any, dilation: Any, is_at_each: bool
 ) -> dict[str, int]:
     """The images, and how the kernel slides."""
     return _by_dim(size=sizes, stride=stride, padding=padding, dilation=dilation)

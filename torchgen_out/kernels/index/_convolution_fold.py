@@ -3,11 +3,247 @@
 # Do not edit.
 """The loops of `_convolution_fold`; the package's docstring says what the names mean."""
 
+import numpy as np
+
 from torchgen_out._runtime.kernels.common import conv as conv_geometry
 from torchgen_out._runtime.kernels.common.index import IndexProgram, Launch, TensorForm
 from torchgen_out._runtime.kernels.common.lanes import LANES, I, joined_sum, modulus, quotient
-from torchgen_out._runtime.kernels.common.places import U, plus, row_start
+from torchgen_out._runtime.kernels.common.places import (
+    BLOCK,
+    RUN,
+    WIDE,
+    U,
+    end_turn,
+    first_turn,
+    greater,
+    lesser,
+    plus,
+    row_start,
+)
 from torchgen_out._runtime.kernels.vecmath.numpy_reference import T
+
+
+def _convolution_fold_with_true_0(
+    start, stop, self, out, self_at, self_row, self_s0, self_s1, self_s2, self_s3, self_s4, self_s5,
+    out_at, out_row, out_s0, out_s1, out_s2, batch, dims, batches, n_h, n_d, n_w, n_k, n_i, n_j,
+    dilation_d, self_size3, padding_d, dilation_h, self_size2, padding_h, dilation_w, padding_w,
+    self_size1,
+):  # fmt: skip
+    """out[..., d, h, w] = sum(k, i, j where d + padding_d >= k * dilation_d and k * dilation_d +
+    size(self, -3) >= d + padding_d + 1 and h + padding_h >= i * dilation_h and i * dilation_h +
+    size(self, -2) >= h + padding_h + 1 and w + padding_w >= j * dilation_w and j * dilation_w +
+    size(self, -1) >= w + padding_w + 1: self[..., k, i, j, d + padding_d - k * dilation_d, h +
+    padding_h - i * dilation_h, w + padding_w - j * dilation_w])
+    """
+    out_totals = np.empty(BLOCK, WIDE)
+    out_block = np.empty(BLOCK, T)
+    h = start % n_h
+    rest = start // n_h
+    d = rest % n_d
+    rest = rest // n_d
+    for _ in range(start, stop):
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        for begin in range(0, n_w, BLOCK):
+            end = lesser(begin + BLOCK, n_w)
+            for w in range(begin, end):
+                out_block[U(w - begin)] = T(0)
+                out_totals[U(w - begin)] = WIDE(0)
+            kept = 0
+            for k in range(
+                first_turn(
+                    0, dilation_d, -((self_size3 - d - padding_d - 1) // greater(dilation_d, 1))
+                ),
+                end_turn(n_k, dilation_d, ((d + padding_d) // greater(dilation_d, 1)) + 1),
+            ):
+                if (
+                    d + padding_d - k * dilation_d >= 0
+                    and k * dilation_d + self_size3 - d - padding_d - 1 >= 0
+                ):
+                    for i in range(
+                        first_turn(
+                            0,
+                            dilation_h,
+                            -((self_size2 - h - padding_h - 1) // greater(dilation_h, 1)),
+                        ),
+                        end_turn(n_i, dilation_h, ((h + padding_h) // greater(dilation_h, 1)) + 1),
+                    ):
+                        if (
+                            h + padding_h - i * dilation_h >= 0
+                            and i * dilation_h + self_size2 - h - padding_h - 1 >= 0
+                        ):
+                            for j in range(n_j):
+                                if kept == RUN:
+                                    for w in range(begin, end):
+                                        at = U(w - begin)
+                                        out_totals[at] += WIDE(out_block[at])
+                                        out_block[at] = T(0)
+                                    kept = 0
+                                kept = kept + 1
+                                for w in range(
+                                    greater(begin, j * dilation_w - padding_w),
+                                    lesser(end, j * dilation_w + self_size1 - padding_w),
+                                ):
+                                    self_value = self[
+                                        U(
+                                            self_p
+                                            + k * self_s0
+                                            + i * self_s1
+                                            + j * self_s2
+                                            + (d + padding_d - k * dilation_d) * self_s3
+                                            + (h + padding_h - i * dilation_h) * self_s4
+                                            + (w + padding_w - j * dilation_w) * self_s5
+                                        )
+                                    ]
+                                    out_item = self_value
+                                    at = U(w - begin)
+                                    before = out_block[at]
+                                    out_block[at] = before + out_item
+            for w in range(begin, end):
+                out[U(out_p + d * out_s0 + h * out_s1 + w * out_s2)] = T(
+                    out_totals[U(w - begin)] + WIDE(out_block[U(w - begin)])
+                )
+        h += 1
+        if h == n_h:
+            h = 0
+            d += 1
+            if d == n_d:
+                d = 0
+                rest += 1
+    return True
+
+
+def _convolution_fold_with_true_device_0(
+    d, h, w, rest, lane, self, out, self_at, self_row, self_s0, self_s1, self_s2, self_s3, self_s4,
+    self_s5, out_at, out_row, out_s0, out_s1, out_s2, batch, dims, batches, n_k, n_i, n_j,
+    dilation_d, self_size3, padding_d, dilation_h, self_size2, padding_h, dilation_w, self_size1,
+    padding_w,
+):  # fmt: skip
+    """The statements of `_convolution_fold_with_true_0`."""
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
+    k_first = I(
+        first_turn(
+            0,
+            dilation_d,
+            I(-quotient(I(self_size3 - d - padding_d - 1), I(greater(dilation_d, 1)))),
+        )
+    )
+    k_end = I(
+        end_turn(n_k, dilation_d, I(quotient(I(d + padding_d), I(greater(dilation_d, 1))) + 1))
+    )
+    i_first = I(
+        first_turn(
+            0,
+            dilation_h,
+            I(-quotient(I(self_size2 - h - padding_h - 1), I(greater(dilation_h, 1)))),
+        )
+    )
+    i_end = I(
+        end_turn(n_i, dilation_h, I(quotient(I(h + padding_h), I(greater(dilation_h, 1))) + 1))
+    )
+    j_first = I(
+        first_turn(
+            0,
+            dilation_w,
+            I(-quotient(I(self_size1 - w - padding_w - 1), I(greater(dilation_w, 1)))),
+        )
+    )
+    j_end = I(
+        end_turn(n_j, dilation_w, I(quotient(I(w + padding_w), I(greater(dilation_w, 1))) + 1))
+    )
+    out_total = T(0)
+    for k in range(k_first, k_end):
+        if (
+            I(d + padding_d - k * dilation_d) >= 0
+            and I(k * dilation_d + self_size3 - d - padding_d - 1) >= 0
+        ):
+            for i in range(i_first, i_end):
+                if (
+                    I(h + padding_h - i * dilation_h) >= 0
+                    and I(i * dilation_h + self_size2 - h - padding_h - 1) >= 0
+                ):
+                    for j in range(I(j_first + lane), j_end, LANES):
+                        if (
+                            I(w + padding_w - j * dilation_w) >= 0
+                            and I(j * dilation_w + self_size1 - w - padding_w - 1) >= 0
+                        ):
+                            self_value = self[
+                                U(
+                                    self_p
+                                    + I(k * self_s0)
+                                    + I(i * self_s1)
+                                    + I(j * self_s2)
+                                    + I(I(d + padding_d - k * dilation_d) * self_s3)
+                                    + I(I(h + padding_h - i * dilation_h) * self_s4)
+                                    + I(I(w + padding_w - j * dilation_w) * self_s5)
+                                )
+                            ]
+                            out_item = self_value
+                            out_total = plus(out_total, out_item)
+    out_total = joined_sum(out_total)
+    out_here = out_total
+    if lane == 0:
+        out[U(out_p + I(d * out_s0) + I(h * out_s1) + I(w * out_s2))] = out_here
+
+
+def _convolution_fold_with_true_extents(
+    self, size_d, size_h, size_w, padding_d, padding_h, padding_w, dilation_d, dilation_h,
+    dilation_w,
+):  # fmt: skip
+    """The extents of d, h, w, k, i, j; sizes must agree."""
+    n_d = size_d
+    n_h = size_h
+    n_w = size_w
+    n_k = self[-6]
+    n_i = self[-5]
+    n_j = self[-4]
+    return n_d, n_h, n_w, n_k, n_i, n_j
+
+
+with_true = IndexProgram(
+    "_convolution_fold_with_true",
+    arguments=("self", "sizes", "stride", "padding", "dilation", "is_at_each"),
+    inputs={"self": TensorForm(True, ("", "", "", "", "", ""))},
+    results={"out": TensorForm(True, ("d", "h", "w"))},
+    integers=(
+        "size_d", "size_h", "size_w", "padding_d", "padding_h", "padding_w", "dilation_d",
+        "dilation_h", "dilation_w",
+    ),
+    indices=("d", "h", "w", "k", "i", "j"),
+    measure=_convolution_fold_with_true_extents,
+    dims=(("self", -3), ("self", -2), ("self", -1)),
+    geometry=conv_geometry.folded_windows,
+    launches=(
+        Launch(
+            function=_convolution_fold_with_true_0, arrays=("self", "out"), writes=("out",),
+            extents=("h", "d", "w", "k", "i", "j"),
+            integers=(
+                "dilation_d", "size(self, -3)", "padding_d", "dilation_h", "size(self, -2)",
+                "padding_h", "dilation_w", "padding_w", "size(self, -1)",
+            ),
+            has_batch=True, items=("d", "h"), work=(("w", "k", "i", "j"),),
+        ),
+    ),
+    on_device=(
+        Launch(
+            function=_convolution_fold_with_true_device_0, arrays=("self", "out"), writes=("out",),
+            extents=("k", "i", "j"),
+            integers=(
+                "dilation_d", "size(self, -3)", "padding_d", "dilation_h", "size(self, -2)",
+                "padding_h", "dilation_w", "size(self, -1)", "padding_w",
+            ),
+            has_batch=True, items=("d", "h", "w"), work=(("k", "i", "j"),), lanes=("j", False),
+            reach=(
+                (5, ()), (1, ("d",)), (1, ("padding_d",)), (1, ("size(self, -3)",)),
+                (2, ("dilation_d",)), (1, ("h",)), (1, ("padding_h",)), (1, ("size(self, -2)",)),
+                (2, ("dilation_h",)), (1, ("w",)), (1, ("padding_w",)), (1, ("size(self, -1)",)),
+                (2, ("dilation_w",)), (1, ("k", "dilation_d")), (1, ("i", "dilation_h")),
+                (1, ("j", "dilation_w")),
+            ),
+        ),
+    ),
+)  # fmt: skip
 
 
 def _convolution_fold_0(
@@ -153,7 +389,7 @@ def _convolution_fold_extents(
 
 program = IndexProgram(
     "_convolution_fold",
-    arguments=("self", "sizes", "stride", "padding", "dilation"),
+    arguments=("self", "sizes", "stride", "padding", "dilation", "is_at_each"),
     inputs={"self": TensorForm(True, ("", "", "", "", "", ""))},
     results={"out": TensorForm(True, ("d", "h", "w"))},
     integers=(
@@ -163,6 +399,8 @@ program = IndexProgram(
     indices=("d", "h", "w", "k", "i", "j", "z", "y", "x"),
     measure=_convolution_fold_extents,
     geometry=conv_geometry.folded_windows,
+    asked={"is_at_each": (True,)},
+    others={(True,): with_true},
     launches=(
         Launch(
             function=_convolution_fold_0, arrays=("out", "self"), writes=("out",),

@@ -136,6 +136,7 @@ def _fold_products(x: Any, y: Any, w: Any, geometry: Geometry) -> None:
     matrices = w.flatten(2).transpose(1, 2)
     if _image_bytes(w, x, y, geometry) > LARGEST * WORKSPACE:
         x.zero_()  # parts of an image overlap
+    is_at_each = geometry.stride == (1, 1, 1)
     for images, results, (*steps, _), overlaps in _blocks(w, x, y, geometry):
         columns = results.flatten(3).flatten(0, 1)
         if not overlaps and _sees_images(w, images, results.shape[3:], geometry):
@@ -143,10 +144,11 @@ def _fold_products(x: Any, y: Any, w: Any, geometry: Geometry) -> None:
             continue
         windows = y.new_empty((*results.shape[:2], *w.shape[2:], *results.shape[3:]))
         _multiply(windows, matrices, columns)
+        given = windows, images.shape[3:], *steps, is_at_each
         if overlaps:
-            images.add_(ops._convolution_fold(windows, images.shape[3:], *steps))
+            images.add_(ops._convolution_fold(*given))
         else:
-            ops._convolution_fold(windows, images.shape[3:], *steps, out=images)
+            ops._convolution_fold(*given, out=images)
 
 
 def _write_kernels(w: Any, x: Any, y: Any, geometry: Geometry) -> None:
