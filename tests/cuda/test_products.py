@@ -12,6 +12,7 @@ from tests.cuda.compiling import check
 from tests.cuda.standin_cublas import NOT_SUPPORTED, StandInCublasLt
 from tests.cuda.test_operators import OURS, compare, on_device
 from torchgen_out._runtime.backends.cuda.libraries import cublaslt
+from torchgen_out._runtime.kernels.cuda import rows
 from torchgen_out._runtime.kernels.cuda.compiling import compiler
 from torchgen_out._runtime.kernels.cuda.matmul import matrix_plans
 
