@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from ..model import place as places
@@ -321,16 +321,8 @@ class FoldWriter(LoopWriter):
         folds = self.nest.folds
         blocks = {each.target: self.block_of(each) for each in folds}
         self.begin_blocks(vector.index)
-        self.indent(f"for {name} in range(begin, end):")
         totals = self.wide_blocks()
-        for each in folds:
-            self.put(f"{blocks[each.target]}[U({name} - begin)] = {self.beginning(each)}")
-            if is_argument(each):
-                first = self.first_position(each)
-                self.put(f"{blocks[each.target]}_at[U({name} - begin)] = {first}")
-        for total in totals.values():
-            self.put(f"{total}[U({name} - begin)] = WIDE(0)")
-        writer.depth -= 1
+        self.fill_blocks(name, blocks, totals.values())
         within = writer.depth
         if totals:
             self.put("kept = 0")
@@ -373,6 +365,18 @@ class FoldWriter(LoopWriter):
         for each in made:
             self.store(each, results[each.target])
         writer.depth = start
+
+    def fill_blocks(self, name: str, blocks: dict[str, str], totals: Iterable[str]) -> None:
+        """What blocks have before the first element of a fold."""
+        self.indent(f"for {name} in range(begin, end):")
+        for each in self.nest.folds:
+            self.put(f"{blocks[each.target]}[U({name} - begin)] = {self.beginning(each)}")
+            if is_argument(each):
+                first = self.first_position(each)
+                self.put(f"{blocks[each.target]}_at[U({name} - begin)] = {first}")
+        for total in totals:
+            self.put(f"{total}[U({name} - begin)] = WIDE(0)")
+        self.writer.depth -= 1
 
     def best_of_block(self, statement: Statement, block: str, name: str) -> str:
         """What is told of the best element, or which it is; 0 if there is none."""
