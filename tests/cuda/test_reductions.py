@@ -27,6 +27,7 @@ OURS = calls.Session(torch, dispatch.ops)
 WALKS = (Walk(1, 1, False, False), Walk(2, 2, False, True))
 WIDE = Walk(3, 1, True, False)
 BLOCK, COLUMNS = Group(THREADS), Group(rows.COLUMN_ROWS, True)
+UNSIGNED = ("uint32", "uint64")
 SUMMED = ("bfloat16", "int32", "bool", "complex64", "float64")
 
 
@@ -36,7 +37,8 @@ def _compiled() -> list:
     for operator, dtype in itertools.product(REDUCTIONS, dtypes.ALL):
         if dtype.name in operator.dtypes:
             is_sum = operator.name == "sum.dim_IntList" and dtype.name in SUMMED
-            is_usual = dtype.name == "float32" or is_sum
+            is_unsigned = operator.name == "amax" and dtype.name in UNSIGNED
+            is_usual = dtype.name == "float32" or is_sum or is_unsigned
             marks = () if is_usual else pytest.mark.full
             made.append(pytest.param(operator.name, dtype.name, marks=marks))
     return made

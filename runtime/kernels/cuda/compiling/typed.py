@@ -254,7 +254,7 @@ def _access(letter: str, dtype: dtypes.dtype) -> str:
 
 
 def shuffle_text(name: str, way: str, dtype: dtypes.dtype, kind: str) -> str:
-    """name(v, n): a number of another lane, which a device exchanges by 32 and 64 bits.
+    """name(v, n): a number of another lane. Devices exchange signed numbers of 32 and 64 bits.
 
     way: a key of SHUFFLES. kind: what the text calls the dtype.
     """
@@ -263,7 +263,8 @@ def shuffle_text(name: str, way: str, dtype: dtypes.dtype, kind: str) -> str:
         parts = ", ".join(exchange.format(f"v.{part}") for part in ("real", "imag"))
         value = f"complex({parts})"
     else:
-        value = exchange.format("np.int32(v)" if dtype.itemsize < 4 else "v")
+        whole = f"np.int{max(8 * dtype.itemsize, 32)}(v)"
+        value = exchange.format("v" if dtype.is_floating_point else whole)
     return f"\n\n@inner\ndef {name}(v, n):\n    return {kind}({value})\n"
 
 
