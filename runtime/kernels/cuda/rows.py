@@ -1,23 +1,16 @@
-"""Rows, the groups of threads that own them, and what the threads of a group tell each other.
+"""Rows, how many threads own one, and where they are cut into slices.
 
 A row is a run of elements that are folded or scanned together: `count` elements at the distance
 `inner`. A thread owns a row if neighbouring rows lie side by side, as their reads then join; else
-a warp, or for long rows a block. A kernel over rows is one text for all three: `GROUP` says how
-many threads own a row.
+a warp, or for long rows a block.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from torchgen_out._runtime.kernels.common.folded import Folded
-from torchgen_out._runtime.kernels.cuda.compiling.typed import (
-    BLOCKS_PER_PROCESSOR,
-    THREADS,
-    DeviceKernel,
-    device_function,
-    run,
-)
+from torchgen_out._runtime.kernels.cuda.compiling.typed import THREADS
 from torchgen_out._runtime.kernels.cuda.queue import Queue
 
 WARP = 32
@@ -104,56 +97,3 @@ def group_of(processors: int, rows: int, count: int) -> Group:
     if count > LEAST_PER_BLOCK and rows < processors * WARPS_WANTED:
         return Group(THREADS)
     return Group(next((threads for most, threads in GROUPS if count <= most), THREADS))
-
-
-def run_rows(
-    queue: Queue, kernel: DeviceKernel, rows: int, group: int, *values: Any, **given: Any
-) -> None:
-    """Launch a kernel whose groups of threads each own rows at the distance of the grid."""
-    blocks = -(-rows * group // THREADS)
-    grid = min(blocks, queue.processors * BLOCKS_PER_PROCESSOR)
-    run(queue, kernel, grid, *values, GROUP=group, **given)
-
-
-# -- device functions; GROUP is a constant of the kernel that calls them -------------------------
-
-
-@device_function
-def first_row():
-    """The number of this thread's first row."""
-    return I((cuda.blockIdx.x * THREADS + cuda.threadIdx.x) // GROUP)
-
-
-@device_function
-def row_step():
-    """How far a thread's next row is from its last."""
-    return I(cuda.gridDim.x * (THREADS // GROUP))
-
-
-@device_function
-def lane_of_row():
-    """The number of this thread among those of its row."""
-    return I(cuda.threadIdx.x % GROUP)
-
-
-@device_function
-def sum_of_group(value, shared):
-    """The sum over a row's threads, given to all of them. shared: a number of T per warp."""
-    if GROUP > 1:
-        for bits in (16, 8, 4, 2, 1):
-            value = T(value + shuffled_across(value, bits))
-    if GROUP > 32:
-        if cuda.threadIdx.x % 32 == 0:
-            shared[cuda.threadIdx.x // 32] = value
-        cuda.syncthreads()
-        value = shared[0]
-        for warp in range(1, WARPS):
-            value = T(value + shared[warp])
-        cuda.syncthreads()
-    return value
-
-
-@device_function
-def greatest(a, b):
-    """The greater number; NaN if one is."""
-    return a if (a > b) | (a != a) else b

@@ -17,7 +17,6 @@ from torchgen_out._runtime.kernels.cuda.compiling.typed import (
     run_elements,
 )
 from torchgen_out._runtime.kernels.cuda.queue import Array, Queue
-from torchgen_out._runtime.kernels.cuda.rows import greatest
 from torchgen_out._runtime.kernels.cuda.sort.radix import sort_positions
 
 
@@ -67,6 +66,12 @@ def plus(a, b):
 def times(a, b):
     """Two products as one."""
     return T(a * b)
+
+
+@device_function
+def greatest(a, b):
+    """The greater number; NaN if one is."""
+    return a if (a > b) | (a != a) else b
 
 
 @device_function
