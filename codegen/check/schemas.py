@@ -6,7 +6,7 @@ import keyword
 from collections.abc import Iterator
 
 from ..errors import Related, SourceLocation
-from ..model.operator import Operator, View
+from ..model.operator import Composite, Operator, View
 from ..model.schema import Argument, Default, Literal, Symbol, Type
 from .rules import Context, Problem, operator_rule
 
@@ -206,6 +206,20 @@ def names_are_not_reserved(operator: Operator, context: Context) -> Iterator[Pro
             message = f"{operator.name}: argument name '{argument.name}' is reserved in Python"
             hint = f"call it '{argument.name}_'"
             yield Problem(where, message, hint, width=len(str(argument)))
+
+
+@operator_rule("E214")
+def names_are_apart(operator: Operator, context: Context) -> Iterator[Problem]:
+    """No operator is called as the table of another's calls: `_mul_Tensor` beside `mul.Tensor`."""
+    name = operator.base_name
+    if not name.startswith("_"):
+        return
+    tables = {name[1:].removesuffix(ending) for ending in ("", "_inplace", "_out")}
+    bases = {table[:at] for table in tables for at in range(len(table) + 1)}
+    for other in (each for base in bases for each in context.program.overloads(base)):
+        if other.identifier in tables and type(other.kind) is type(operator.kind) is not Composite:
+            message = f"'{name}' is what the table of calls of '{other.name}' is called"
+            yield Problem(operator.where, message, "call it something else", width=len(name))
 
 
 @operator_rule("E213")

@@ -174,6 +174,14 @@ SPELLING = [
         "reserved",
     ),
     wrong(
+        "name of a table of calls",
+        "- func: softplus(",
+        "- func: ‸_softplus(Tensor self) -> Tensor\n  dtypes: floating\n  pointwise: self\n"
+        "  doc: Itself.\n\n- func: softplus(",
+        "E214",
+        "'softplus'",
+    ),
+    wrong(
         "result of no argument",
         TRANSPOSE,
         "- func: ‸transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(b)",
