@@ -107,7 +107,8 @@ def _begins_clause(nodes: list[Node], i: int) -> bool:
 
 
 def expand(nodes: list[Node], indent: int, lead: str, tail: str) -> list[str] | None:
-    """Break inside the last brackets whose opening still fits; None if there are none."""
+    """Break inside the last brackets whose opening still fits, and, if these are what comes first,
+    inside further ones where the rest is too long; None if there are none."""
     pad = " " * indent
     for i in range(len(nodes) - 1, -1, -1):
         group = nodes[i]
@@ -117,8 +118,12 @@ def expand(nodes: list[Node], indent: int, lead: str, tail: str) -> list[str] | 
         if fits(head) or not any(isinstance(n, Group) and n.items for n in nodes[:i]):
             is_call = i > 0 and nodes[i - 1].is_value and not group.space
             rest = "".join(node.space + node.flat for node in nodes[i + 1 :])
-            closing = pad + group.closing + rest + tail
-            return [head, *_body(group, indent + INDENT, is_call), closing]
+            lines, closing = [head, *_body(group, indent + INDENT, is_call)], pad + group.closing
+            if not fits(closing + rest + tail) and i == 0 and len(nodes) > 1:
+                further = expand(nodes[1:], indent, closing + nodes[1].space, tail)
+                if further:
+                    return [*lines, *further]
+            return [*lines, closing + rest + tail]
     return None
 
 

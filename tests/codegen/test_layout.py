@@ -32,6 +32,9 @@ STATEMENTS = [
     f"value = {LONG} if {LONG}_2 is None else function({LONG}_3, {LONG}_4)",
     f"return function(first={LONG} if {LONG}_2 is None else {LONG}_3, second={LONG}_4 + 1)",
     f"return {LONG}, {LONG}_2, {LONG}_3 * ({LONG}_4 - {LONG}_5).conj()",
+    f"is_inside = (whole(first[U({LONG} + {LONG}_2 * {LONG}_3) + {LONG}_4]) >= 0) & "
+    f"(whole(first[U({LONG} + {LONG}_2 * {LONG}_3) + {LONG}_4]) < size)",
+    f"is_inside = (whole(first[U({LONG} + {LONG}_2 * {LONG}_3) + {LONG}_4]) >= 0) & (size > 0)",
     f'raise no_overload("name", ("{LONG} {LONG}", "{LONG}"), ({LONG}, {LONG}_2)) from None',
     f"values = [{LONG}, {LONG}_2, {LONG}_3, {LONG}_4, {LONG}_5]",
     f'table = {{"first": {LONG}, "second": {LONG}_2, "third": {LONG}_3, "last": {LONG}_4}}',
