@@ -789,6 +789,7 @@ ops._cross_entropy_rows_backward = dispatch._cross_entropy_rows_backward
 ops._nll_loss_backward = dispatch._nll_loss_backward
 ops._ctc_loss = dispatch._ctc_loss
 ops._ctc_loss_backward = dispatch._ctc_loss_backward
+ops._ctc_gradients = dispatch._ctc_gradients
 ops.nll_loss = composite.nll_loss
 ops.cross_entropy = composite.cross_entropy
 ops.mse_loss = composite.mse_loss

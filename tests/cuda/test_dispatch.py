@@ -24,7 +24,7 @@ from tests.cuda.test_operators import compare, on_device
 from tests.gpu import kernel_families
 from torchgen_out._runtime import dispatch
 from torchgen_out._runtime.kernels import build
-from torchgen_out._runtime.kernels.cuda import rows
+from torchgen_out._runtime.kernels.cuda import recorded, rows
 from torchgen_out._runtime.kernels.cuda.compiling import compiler, typed
 from torchgen_out._runtime.kernels.cuda.compiling.compiler import Source
 from torchgen_out._runtime.kernels.cuda.direct import Direct
@@ -364,9 +364,11 @@ def test_kernels_of_long_rows_compile(long_rows, name):
     [pytest.param(each, id=each.name, marks=() if each.name in WIDE else pytest.mark.full)
      for each in OPERATORS],
 )  # fmt: skip
-def test_indices_of_64_bits(emulated, monkeypatch, operator):
+def test_indices_of_64_bits(emulated, monkeypatch, request, operator):
     """What operands of more than 2**30 elements would run."""
     monkeypatch.setattr(typed, "NARROW", -1)
+    recorded.forget()  # what calls of statements inside have launched before
+    request.addfinalizer(recorded.forget)
     call = OURS.arguments(_cases(operator)[0], _with_first(operator))
     theirs = on_device(call)
     torch.manual_seed(7)

@@ -5186,6 +5186,73 @@ def _ctc_loss_backward(
     )
 
 
+__ctc_gradients = operators._ctc_gradients.calls
+
+
+def _ctc_gradients(
+    grad_output: Tensor,
+    log_probs: Tensor,
+    targets: Tensor,
+    starts: Tensor,
+    input_lengths: Tensor,
+    target_lengths: Tensor,
+    loss: Tensor,
+    log_alpha: Tensor,
+    log_beta: Tensor,
+    blank: int,
+    zero_infinity: bool,
+) -> Tensor:
+    """_ctc_gradients(Tensor grad_output, Tensor log_probs, Tensor targets, Tensor starts, Tensor
+    input_lengths, Tensor target_lengths, Tensor loss, Tensor log_alpha, Tensor log_beta, int blank,
+    bool zero_infinity) -> Tensor
+
+    The gradient of `_ctc_loss`: of each label its probability less that of all ways through it.
+
+    `log_beta` tells of ways out of states what `log_alpha` tells of ways into them.
+    """
+    if blank.__class__ is not int:
+        blank = as_int(blank, "_ctc_gradients", "blank", 10)
+    try:
+        call = __ctc_gradients[
+            grad_output._key,
+            log_probs._key,
+            targets._key,
+            starts._key,
+            input_lengths._key,
+            target_lengths._key,
+            loss._key,
+            log_alpha._key,
+            log_beta._key,
+        ]
+    except AttributeError:
+        return __ctc_gradients.miss(
+            grad_output,
+            log_probs,
+            targets,
+            starts,
+            input_lengths,
+            target_lengths,
+            loss,
+            log_alpha,
+            log_beta,
+            blank,
+            zero_infinity,
+        )
+    return call(
+        grad_output,
+        log_probs,
+        targets,
+        starts,
+        input_lengths,
+        target_lengths,
+        loss,
+        log_alpha,
+        log_beta,
+        blank,
+        zero_infinity,
+    )
+
+
 __multi_margin_with_weight = operators._multi_margin_with_weight.calls
 
 

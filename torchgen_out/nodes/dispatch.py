@@ -5632,6 +5632,68 @@ def recording__ctc_loss_backward(
     return call
 
 
+class CtcGradientsBackward0(Node):
+    """_ctc_gradients
+    grad_output, log_probs, loss, log_alpha, log_beta: not_implemented
+    targets, starts, input_lengths, target_lengths: non_differentiable
+    """
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        grad_grad_output, grad_log_probs, grad_loss, grad_log_alpha, grad_log_beta = (
+            errors.raise_not_differentiable("_ctc_gradients")
+        )
+        return grad_grad_output, grad_log_probs, grad_loss, grad_log_alpha, grad_log_beta
+
+
+def recording__ctc_gradients(
+    below, needs_grad_output, needs_log_probs, needs_loss, needs_log_alpha, needs_log_beta
+):
+    """Records CtcGradientsBackward0 around `below`."""
+
+    def call(
+        grad_output,
+        log_probs,
+        targets,
+        starts,
+        input_lengths,
+        target_lengths,
+        loss,
+        log_alpha,
+        log_beta,
+        blank,
+        zero_infinity,
+    ):
+        result = below(
+            grad_output,
+            log_probs,
+            targets,
+            starts,
+            input_lengths,
+            target_lengths,
+            loss,
+            log_alpha,
+            log_beta,
+            blank,
+            zero_infinity,
+        )
+        if not grad_mode.state.enabled:
+            return result
+        node = CtcGradientsBackward0()
+        node.edges = (
+            gradient_edge(grad_output) if needs_grad_output else None,
+            gradient_edge(log_probs) if needs_log_probs else None,
+            gradient_edge(loss) if needs_loss else None,
+            gradient_edge(log_alpha) if needs_log_alpha else None,
+            gradient_edge(log_beta) if needs_log_beta else None,
+        )
+        attach(result, node)
+        return result
+
+    return call
+
+
 class MultiMarginWithWeightBackward0(Node):
     """_multi_margin_with_weight
     self, weight: _multi_margin_with_weight_backward(grad, self, target, weight, p, margin, scale,

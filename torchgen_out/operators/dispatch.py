@@ -2929,6 +2929,43 @@ _ctc_loss_backward = Dispatch(
     record=nodes.recording__ctc_loss_backward,
 )
 
+_ctc_gradients = Dispatch(
+    "_ctc_gradients(Tensor grad_output, Tensor log_probs, Tensor targets, Tensor starts, "
+    "Tensor input_lengths, Tensor target_lengths, Tensor loss, Tensor log_alpha, Tensor "
+    "log_beta, int blank, bool zero_infinity) -> Tensor",
+    {
+        "grad_output": "tensor",
+        "log_probs": "tensor",
+        "targets": "tensor",
+        "starts": "tensor",
+        "input_lengths": "tensor",
+        "target_lengths": "tensor",
+        "loss": "tensor",
+        "log_alpha": "tensor",
+        "log_beta": "tensor",
+    },
+    arguments={
+        "grad_output": "operand",
+        "log_probs": "operand",
+        "targets": "operand",
+        "starts": "operand",
+        "input_lengths": "operand",
+        "target_lengths": "operand",
+        "loss": "operand",
+        "log_alpha": "operand",
+        "log_beta": "operand",
+        "blank": "raw",
+        "zero_infinity": "raw",
+    },
+    promotion="same",
+    promoted=("grad_output", "log_probs", "loss", "log_alpha", "log_beta"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names="torchgen_out.kernels.index._ctc_gradients:program",
+    meta="torchgen_out.kernels.index._ctc_gradients:program.shapes",
+    differentiable=("grad_output", "log_probs", "loss", "log_alpha", "log_beta"),
+    record=nodes.recording__ctc_gradients,
+)
+
 _multi_margin_with_weight = Dispatch(
     "_multi_margin_with_weight(Tensor self, Tensor target, Tensor weight, int p, float "
     "margin, float scale) -> Tensor",

@@ -337,9 +337,12 @@ class IndexProgram:
         found: list[Launch] = []
         tensors = set(wanted)
         for launch in reversed(launches):
-            if tensors.intersection((*launch.writes, *(launch.scatter or ())[:1])):
+            target, _, begun = launch.scatter or (None, None, None)
+            if tensors.intersection((*launch.writes, target)):
                 found.insert(0, launch)
                 tensors.update(launch.arrays)
+                if begun is not None:
+                    tensors.add(begun)
         return found
 
     def converted(self, results: Mapping[str, Any], operands: Mapping[str, Any]) -> dict[str, Any]:

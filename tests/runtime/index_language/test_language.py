@@ -379,5 +379,19 @@ def test_texts_of_kernels_name_what_is_there(ops: Any) -> None:
     assert len(functions) > 50 and not missing
 
 
+def test_all_results_need_all_launches(ops: Any) -> None:
+    """Without one, what others read is undefined, and so is what a scatter begins from."""
+    launches = 0
+    for name in (f"{ops.__name__}.kernels.index", "torchgen_out.kernels.index"):
+        package = importlib.import_module(name)
+        for each in pkgutil.iter_modules(package.__path__, f"{name}."):
+            program = importlib.import_module(each.name).program
+            for one in (program, *program.others.values()):
+                for way in (one.launches, one.on_device, one.on_long_rows):
+                    assert one.needed(way, one.results) == list(way), one.name
+                    launches += len(way)
+    assert launches > 500
+
+
 def test_formatters_leave_the_package_as_it_is(ops: Any) -> None:
     accept(ops)

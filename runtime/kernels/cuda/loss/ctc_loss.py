@@ -1,18 +1,14 @@
 """Connectionist temporal classification: the likelihood of labels under all their alignments.
 
 A block owns a sequence: its threads own states and go through time together. The formulas are the
-CPU's, where the states and ways are explained.
+CPU's, where the states and ways are explained; what comes of all ways is `_ctc_gradients`.
 """
 
 from __future__ import annotations
 
-from torchgen_out._runtime.kernels.cuda.compiling.typed import (
-    device_function,
-    device_kernel,
-    run,
-    run_elements,
-)
+from torchgen_out._runtime.kernels.cuda.compiling.typed import device_function, device_kernel, run
 from torchgen_out._runtime.kernels.cuda.faults import TARGET, note
+from torchgen_out._runtime.kernels.cuda.programs import run_program
 from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, in_opmath
 
 
@@ -33,9 +29,7 @@ def ctc_loss(
     """Write minus the log-likelihoods and alpha."""
     queue.fill(log_alpha, -float("inf"))
     integers = targets, starts, input_lengths, target_lengths
-    operands = (loss, log_alpha, log_probs, *integers, queue.faults)
-    sizes = (*log_probs.sizes[1:], *log_alpha.sizes[1:])
-    run(queue, follow_forward, loss.numel, *operands, *sizes, blank)
+    _follow(queue, log_alpha, loss, log_probs, integers, blank)
 
 
 @in_opmath(outs=1)
@@ -56,13 +50,25 @@ def ctc_loss_backward(
     """Write the gradient of log-probabilities that are the logarithm of a softmax."""
     integers = targets, starts, input_lengths, target_lengths
     log_beta = queue.empty(log_alpha.sizes, log_alpha.dtype)
-    sizes = (*out.sizes[1:], *log_alpha.sizes[1:])
-    given = (log_beta, log_probs, *integers)
-    run(queue, follow_backward, loss.numel, *given, *sizes, blank)
-    rows = out.sizes[0] * out.sizes[1]
-    operands = (out, grad_output, loss, log_alpha, *given)
-    numbers = (rows, *sizes, blank, int(zero_infinity))
-    run_elements(queue, join_gradients, rows, *operands, *numbers)
+    _follow(queue, log_beta, None, log_probs, integers, blank)
+    ways = (loss, log_alpha, log_beta)
+    operands = (grad_output, log_probs, *integers, *ways)
+    run_program(queue, "_ctc_gradients", out, *operands, blank, zero_infinity)
+
+
+def _follow(
+    queue: Queue,
+    log_ways: Array,
+    loss: Array | None,
+    log_probs: Array,
+    integers: tuple[Array, ...],
+    blank: int,
+) -> None:
+    """Write alpha and, of it, the losses; without losses beta, for which all is seen reversed."""
+    operands = (log_ways, loss, log_probs, *integers, queue.faults)
+    sizes = (*log_probs.sizes[1:], *log_ways.sizes[1:])
+    numbers = (*sizes, blank)
+    run(queue, follow, log_probs.sizes[1], *operands, *numbers, REVERSED=loss is None)
 
 
 @device_function
@@ -84,92 +90,43 @@ def joined(stay, step, skip):
 
 
 @device_kernel("X* X* X* int64* int64* int64* int64* int64*", "I I I I I")
-def follow_forward(
-    loss, log_alpha, log_probs, targets, starts, times, counts, faults, batch, classes, longest,
+def follow(
+    log_ways, loss, log_probs, targets, starts, times, counts, faults, batch, classes, longest,
     width, blank,
 ):  # fmt: skip
-    """A block owns a sequence, its threads every THREADS-th state of it: alpha, time by time."""
+    """A block owns a sequence, its threads every THREADS-th state of it, time by time. REVERSED:
+    from the last time and state to the first. A state's ways come from itself and those before."""
     n = I(cuda.blockIdx.x)
     states, time, start = I(2 * counts[n] + 1), I(times[n]), starts[n]
     none = T(-np.inf)
+    first, step = I(n * longest * width), I(1)
+    if REVERSED:
+        first, step = I(first + (time - 1) * width + states - 1), I(-1)
     for t in range(time):
-        row = I((n * longest + t) * width)
+        at = I(time - 1 - t) if REVERSED else I(t)
         s = I(cuda.threadIdx.x)
         while s < states:
-            label = label_at(targets, start, s, blank, classes)
-            if s % 2 == 1 and label != targets[start + s // 2]:
+            place = I(first + step * (t * width + s))
+            state = I(states - 1 - s) if REVERSED else s
+            label = label_at(targets, start, state, blank, classes)
+            if not REVERSED and s % 2 == 1 and label != targets[start + s // 2]:
                 note(faults, TARGET, targets[start + s // 2], classes)
             ways = T(0) if s < 2 else none
             if t > 0:
-                before = I(row - width)
-                step = load_X(log_alpha[before + s - 1]) if s >= 1 else none
+                stay = I(place - step * width)
+                gone = load_X(log_ways[stay - step]) if s >= 1 else none
                 skip = none
-                if s >= 2 and label != label_at(targets, start, s - 2, blank, classes):
-                    skip = load_X(log_alpha[before + s - 2])
-                ways = joined(load_X(log_alpha[before + s]), step, skip)
-            emitted = load_X(log_probs[I((t * batch + n) * classes + label)])
-            log_alpha[row + s] = store_X(T(ways + emitted))
+                if s >= 2 and label != label_at(targets, start, state - 2 * step, blank, classes):
+                    skip = load_X(log_ways[stay - 2 * step])
+                ways = joined(load_X(log_ways[stay]), gone, skip)
+            emitted = load_X(log_probs[I((at * batch + n) * classes + label)])
+            log_ways[place] = store_X(T(ways + emitted))
             s = I(s + cuda.blockDim.x)
         cuda.syncthreads()
-    if cuda.threadIdx.x == 0:
+    if not REVERSED and cuda.threadIdx.x == 0:
         if time == 0:
             loss[n] = store_X(T(0)) if states == 1 else store_X(T(np.inf))
         else:
-            end = I((n * longest + time - 1) * width + states - 1)
-            before_end = load_X(log_alpha[end - 1]) if states > 1 else none
-            loss[n] = store_X(T(-joined(load_X(log_alpha[end]), before_end, none)))
-
-
-@device_kernel("X* X* int64* int64* int64* int64*", "I I I I I")
-def follow_backward(
-    log_beta, log_probs, targets, starts, times, counts, batch, classes, longest, width, blank
-):
-    """A block owns a sequence, its threads every THREADS-th state of it: beta, from the end."""
-    n = I(cuda.blockIdx.x)
-    states, time, start = I(2 * counts[n] + 1), I(times[n]), starts[n]
-    none = T(-np.inf)
-    for turn in range(time):
-        t = I(time - 1 - turn)
-        row = I((n * longest + t) * width)
-        s = I(cuda.threadIdx.x)
-        while s < states:
-            label = label_at(targets, start, s, blank, classes)
-            ways = T(0) if s >= states - 2 else none
-            if turn > 0:
-                behind = I(row + width)
-                step = load_X(log_beta[behind + s + 1]) if s + 1 < states else none
-                skip = none
-                if s + 2 < states and label != label_at(targets, start, s + 2, blank, classes):
-                    skip = load_X(log_beta[behind + s + 2])
-                ways = joined(load_X(log_beta[behind + s]), step, skip)
-            emitted = load_X(log_probs[I((t * batch + n) * classes + label)])
-            log_beta[row + s] = store_X(T(ways + emitted))
-            s = I(s + cuda.blockDim.x)
-        cuda.syncthreads()
-
-
-@device_kernel("X* X* X* X* X* X* int64* int64* int64* int64*", "I I I I I I I")
-def join_gradients(
-    out, grad, loss, log_alpha, log_beta, log_probs, targets, starts, times, counts, rows, batch,
-    classes, longest, width, blank, zero_infinity,
-):  # fmt: skip
-    """A thread owns rows of classes (t, n) at the distance of the grid: a label's probability less
-    that of all ways through it."""
-    item = I(cuda.grid(1))
-    while item < rows:
-        t = divided(item, batch)
-        n = I(item - t * batch)
-        factor, total = load_X(grad[n]), load_X(loss[n])
-        is_left_out = (t >= times[n]) | ((zero_infinity != 0) & (total == T(np.inf)))
-        for c in range(classes):
-            at = I(item * classes + c)
-            part = T(0) if is_left_out else T(factor * exp(load_X(log_probs[at])))
-            out[at] = store_X(part)
-        states = I(0) if is_left_out else I(2 * counts[n] + 1)
-        for s in range(states):
-            at = I(item * classes + label_at(targets, starts[n], s, blank, classes))
-            place = I((n * longest + t) * width + s)
-            way = T(load_X(log_alpha[place]) + load_X(log_beta[place]) + total)
-            share = T(factor * exp(T(way - load_X(log_probs[at]))))
-            out[at] = store_X(T(load_X(out[at]) - share))
-        item = I(item + cuda.gridsize(1))
+            end = I(first + (time - 1) * width + states - 1)
+            before_end = load_X(log_ways[end - 1]) if states > 1 else none
+            loss[n] = store_X(T(-joined(load_X(log_ways[end]), before_end, none)))
