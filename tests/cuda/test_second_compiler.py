@@ -17,7 +17,7 @@ from torchgen_out._runtime.kernels.cuda.copy import copy
 from torchgen_out._runtime.kernels.cuda.linalg import matrix_parts
 from torchgen_out._runtime.kernels.cuda.loops import pointwise, transpose
 from torchgen_out._runtime.kernels.cuda.matmul import integers
-from torchgen_out._runtime.kernels.cuda.reduction import selection
+from torchgen_out._runtime.kernels.cuda.scatter import combining
 from torchgen_out._runtime.kernels.cuda.sort import radix
 
 needs_it = pytest.mark.skipif(
@@ -43,7 +43,9 @@ SOURCES = {
         copy.copy_spec(dtypes.float32, dtypes.float32), 1, False
     ),
     "product": lambda: integers.multiply_tiles.source({"X": dtypes.int32}, False, {}),
-    "counts": lambda: selection.count_numbers.source({"X": dtypes.int32}, False, {}),
+    "sums": lambda: combining.combine_elements.source(
+        {"X": dtypes.int32}, False, {"atomic": combining.add_atomically}
+    ),
     "digits": lambda: radix.move_tiles.source(
         {"P": dtypes.int32, "X": dtypes.int32, "Q": dtypes.int32}, False, DIGITS
     ),
@@ -59,7 +61,7 @@ def test_it_compiles_the_same_texts(monkeypatch, name):
     code = compiler.ptx(source, CAPABILITY)
     assert "numba_cuda_mlir" in code and ".f64" not in code
     assert compiler.resources(code, CAPABILITY).spilled == 0
-    assert ("atom.global.add" in code) == (name == "counts")
+    assert ("atom.global.add" in code) == (name == "sums")
     assert ("membar.sys" in code) == (name == "permutation")
 
 

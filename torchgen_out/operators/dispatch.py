@@ -1559,7 +1559,10 @@ _bincount = Dispatch(
     arguments={"self": "operand", "weights": "operand", "minlength": "raw"},
     promotion="none",
     dtypes=dtype_sets.INTEGRAL,
-    kernel_names="reduction.selection.bincount",
+    kernel_names={
+        "CPU": "reduction.selection.bincount",
+        "CompositeExplicitAutograd": "reduction.histogram.count_numbers",
+    },
     meta=None,
     differentiable=("weights",),
     record=nodes.recording__bincount,

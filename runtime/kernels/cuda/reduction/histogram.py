@@ -7,8 +7,8 @@ from typing import Any
 
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
+from torchgen_out._runtime.kernels.cuda.programs import run_program
 from torchgen_out._runtime.kernels.cuda.queue import Array, Queue
-from torchgen_out._runtime.kernels.cuda.reduction.selection import bounds
 
 
 def histc(
@@ -27,6 +27,14 @@ def histc(
     numbers = (self.numel, bins, low, high, bins / (high - low))
     run_elements(queue, count_intervals, self.numel, counts, self, *numbers)
     queue.copy(out, counts)
+
+
+def bounds(queue: Queue, self: Array) -> list[Any]:
+    """The smallest and the greatest element, both NaN if one is; waited for."""
+    ends = queue.empty((2,), self.dtype.opmath)
+    each = (ends.at(i, (), ()) for i in range(2))
+    run_program(queue, "_ends", *each, self.reshaped(self.numel))
+    return queue.read(ends)
 
 
 @device_kernel("int64* X*", "I int64 float64 float64 float64")

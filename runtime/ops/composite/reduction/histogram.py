@@ -21,6 +21,21 @@ def bincount(self: Any, weights: Any = None, minlength: int = 0) -> Any:
     return ops._bincount(self, weights, minlength)
 
 
+def count_numbers(self: Any, weights: Any, minlength: int) -> Any:
+    """`bincount` for backends that have no kernel for it: the ends are waited for."""
+    if minlength < 0:
+        raise RuntimeError("minlength should be >= 0")
+    low, high = ops.stack(ops._ends(self.reshape(-1))).tolist() if self.numel() else (0, -1)
+    if self.ndim != 1 or low < 0:
+        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+    if weights is not None and weights.shape != self.shape:
+        raise RuntimeError("weights should be 1-d and have the same length as input")
+    dtype = dtypes.int64 if weights is None else weights.dtype
+    sums = self.new_zeros((max(high + 1, minlength),), dtype=dtype)
+    weights = sums.new_ones(()).expand(self.shape) if weights is None else weights
+    return sums.scatter_add(0, self.to(dtypes.int64), weights)
+
+
 def histogram(
     self: Any,
     bins: Any,
