@@ -44,7 +44,8 @@ def sort_positions(
 ) -> Array:
     """The positions of int32 or int64 keys in the order of their lowest `bits` bits.
 
-    row: of how many keys a row consists; rows are sorted each for itself. 0: all are one row.
+    row: of how many keys a row consists; rows are sorted each for itself, and positions are those
+    in a row. 0: all are one row.
     signed: whether the highest of the bits is a sign; keys are between the bounds this gives.
     Shape: keys (n) -> int64 (n).
     """
@@ -86,7 +87,7 @@ def rank_keys(out, keys, n, row):
             other = keys[k]
             if (other < own) | ((other == own) & (k < i)):
                 rank = I(rank + 1)
-        out[base + rank] = np.int64(i)
+        out[base + rank] = np.int64(i - base)
         i = I(i + cuda.gridsize(1))
 
 
@@ -160,7 +161,8 @@ def count_tiles(order, keys, sums, n, row, shift, blocks, flipped):
 @device_kernel("P* X* Q* X* int64*", "I I int32 I int32")
 def move_tiles(out, out_keys, order, keys, sums, n, row, shift, blocks, flipped):
     """A block owns a tile, and moves it where `sums`, the counts of `count_tiles` summed up over
-    digits and blocks, say that its digits end. IS_LAST: keys are wanted no more."""
+    digits and blocks, say that its digits end. IS_LAST: keys are wanted no more, and positions are
+    those in rows."""
     counts = cuda.shared.array(COUNTERS, np.int32)
     of_warps = cuda.shared.array(WARPS, np.int32)
     to_place = cuda.shared.array(DIGITS, np.int64)
@@ -211,6 +213,8 @@ def move_tiles(out, out_keys, order, keys, sums, n, row, shift, blocks, flipped)
     for i in range(thread, count, THREADS):
         key, position = tile_keys[i], tile_places[i]
         at = to_place[digit_of(key, position, row, shift, flipped)] + i
-        out[at] = P(position)
-        if not IS_LAST:
+        if IS_LAST:
+            out[at] = P(position - divided(position, row) * row)
+        else:
+            out[at] = P(position)
             out_keys[at] = key

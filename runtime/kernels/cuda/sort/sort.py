@@ -8,13 +8,8 @@ from __future__ import annotations
 
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
-from torchgen_out._runtime.kernels.cuda.queue import (
-    Array,
-    Queue,
-    contiguous,
-    converted,
-    permuted,
-)
+from torchgen_out._runtime.kernels.cuda.programs import run_program
+from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, contiguous, converted, permuted
 from torchgen_out._runtime.kernels.cuda.sort.radix import sort_positions
 
 INFINITY = {
@@ -76,60 +71,13 @@ def ordered(
     """Write the first k values in order, or all, and their places; ties in order."""
     if not values.numel:
         return
-    rows, order = rows_along(queue, self, dim)
-    row_values = queue.empty(rows.sizes, self.dtype)
-    row_places = queue.empty(rows.sizes, dtypes.int64)
-    sort_rows(queue, row_values, row_places, rows, descending)
-    for target, made in ((values, row_values), (indices, row_places)):
-        view = permuted(target, order) if order else target.reshaped(1)
-        kept = view.sizes[-1]
-        outer = view.sizes[:-1]
-        source = made.narrowed(1, 0, kept)
-        steps = [step * made.sizes[1] for step in _row_major(outer)]
-        queue.copy(
-            view, source.at(0, (*outer, kept), (*steps, 1)) if view.ndim else source.at(0, (), ())
-        )
-
-
-def _row_major(sizes: tuple[int, ...]) -> list[int]:
-    strides, step = [], 1
-    for size in reversed(sizes):
-        strides.append(step)
-        step *= size
-    return strides[::-1]
-
-
-def rows_along(queue: Queue, array: Array, dim: int) -> tuple[Array, tuple[int, ...]]:
-    """The array contiguous as (rows, size of dim), and the order of dims that has `dim` last."""
-    if not array.ndim:
-        return array.reshaped(1, 1), ()
-    dim %= array.ndim
-    order = (*(each for each in range(array.ndim) if each != dim), dim)
-    count = array.sizes[dim]
-    rows = array.numel // count if count else 0
-    return contiguous(queue, permuted(array, order)).reshaped(rows, count), order
-
-
-def sort_rows(
-    queue: Queue, values: Array | None, places: Array, x: Array, descending: bool
-) -> None:
-    """Write the sorted rows of a contiguous (rows, count), and the places in their rows; ties in
-    order."""
-    keys, bits = _keys_of(queue, x, descending)
-    order = sort_positions(queue, keys, bits, x.sizes[1], signed=True)
-    moved = None if values is None else values.moved()
-    operands = (moved, places, x.moved(), order)
-    numbers = (x.numel, x.sizes[1])
-    run_elements(queue, take_in_order, x.numel, *operands, *numbers, HAS_VALUES=values is not None)
-
-
-@device_kernel("X* int64* X* int64*", "I I")
-def take_in_order(values, places, x, order, n, count):
-    """A thread owns elements at the distance of the grid."""
-    i = I(cuda.grid(1))
-    while i < n:
-        position = order[i]
-        places[i] = np.int64(position - divided(i, count) * count)
-        if HAS_VALUES:
-            values[i] = x[position]
-        i = I(i + cuda.gridsize(1))
+    if not self.ndim:
+        values, indices, self = (each.reshaped(1) for each in (values, indices, self))
+    last = dim % self.ndim
+    dims = (*(each for each in range(self.ndim) if each != last), last)
+    rows = contiguous(queue, permuted(self, dims))
+    keys, bits = _keys_of(queue, rows, descending)
+    count = self.sizes[last]
+    order = sort_positions(queue, keys, bits, count, signed=True).reshaped(*rows.sizes)
+    queue.copy(permuted(indices, dims), order.narrowed(self.ndim - 1, 0, values.sizes[last]))
+    run_program(queue, "gather", values, self, last, indices, False)
