@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
-from torchgen_out._runtime.kernels.cuda.queue import Array, Queue
-from torchgen_out._runtime.kernels.cuda.scan.scan import summed
+from torchgen_out._runtime.kernels.cuda.programs import run_program
+from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, converted
 
 
 def counted(queue: Queue, x: Array) -> Array:
     """How many elements up to each one are not zero. Shape: contiguous (*) -> int64 (n)."""
-    flags = queue.empty((x.numel,), dtypes.int64)
-    run_elements(queue, flag_elements, x.numel, flags, x, x.numel)
-    return summed(queue, flags)
+    sums = queue.empty((x.numel,), dtypes.int64)
+    if x.numel:
+        flags = converted(queue, x, dtypes.bool)
+        run_program(queue, "cumsum", sums, flags.reshaped(x.numel), 0, sums.dtype)
+    return sums
 
 
 def total_of(queue: Queue, sums: Array) -> int:
@@ -28,15 +30,6 @@ def positions(queue: Queue, x: Array) -> Array:
     if found.numel:
         run_elements(queue, write_positions, x.numel, found, sums, x.numel)
     return found
-
-
-@device_kernel("int64* X*", "I")
-def flag_elements(flags, x, n):
-    """A thread owns elements at the distance of the grid: 1 for what is not zero."""
-    i = I(cuda.grid(1))
-    while i < n:
-        flags[i] = np.int64(1) if load_X(x[i]) != T(0) else np.int64(0)
-        i = I(i + cuda.gridsize(1))
 
 
 @device_kernel("int64* int64*", "I")

@@ -10,32 +10,16 @@ from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.kernels.common.folded import Folded
 from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
-from torchgen_out._runtime.kernels.cuda.faults import INDEX, note
 from torchgen_out._runtime.kernels.cuda.indexing.compaction import positions
+from torchgen_out._runtime.kernels.cuda.programs import run_program
 from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, contiguous
 
 
 def read_slices(queue: Queue, out: Array, x: Array, places: Array, folded: Folded) -> None:
     """out[o, j, i] = x[o, places[j], i]; x as `folded` says, all contiguous; zero if outside."""
-    numbers = (out.numel, places.numel, folded.count, folded.inner)
-    operands = (out.moved(), x.moved(), places, queue.faults)
-    run_elements(queue, read_elements, out.numel, *operands, *numbers)
-
-
-@device_kernel("X* X* int64* int64*", "I I I I")
-def read_elements(out, x, places, faults, n, count, size, inner):
-    """A thread owns elements at the distance of the grid."""
-    item = I(cuda.grid(1))
-    while item < n:
-        row = divided(item, inner)
-        o = divided(row, count)
-        k = places[row - o * count]
-        is_inside = (k >= 0) & (k < size)
-        if not is_inside:
-            note(faults, INDEX, k, size)
-        at = I((o * size + (I(k) if is_inside else I(0))) * inner + (item - row * inner))
-        out[item] = x[at] if is_inside else X(0)
-        item = I(item + cuda.gridsize(1))
+    source = x.moved().reshaped(*folded)
+    target = out.moved().reshaped(folded.outer, places.numel, folded.inner)
+    run_program(queue, "index_select", target, source, 1, places.reshaped(places.numel))
 
 
 def masked_select(queue: Queue, self: Array, mask: Array) -> Array:
