@@ -1587,7 +1587,10 @@ histc = Dispatch(
     promotion="none",
     out_rule="exact",
     dtypes=dtype_sets.FLOATING,
-    kernel_names="reduction.histogram.histc",
+    kernel_names={
+        "CPU": "reduction.histogram.histc",
+        "CompositeExplicitAutograd": "reduction.histogram.count_intervals",
+    },
     meta=reduction_shapes.histc,
 )
 

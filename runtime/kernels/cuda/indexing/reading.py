@@ -1,25 +1,15 @@
-"""Reading slices at places, and elements under a mask; and where elements are not zero.
+"""Elements under a mask, and where elements are not zero.
 
-Nothing waits for a place to be looked at: what one outside names is read as zero, and noted
-(`faults`).
+Flags are summed up, so that each wanted one knows its place; how many there are is waited for.
 """
 
 from __future__ import annotations
 
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import shape as shapes
-from torchgen_out._runtime.kernels.common.folded import Folded
 from torchgen_out._runtime.kernels.cuda.compiling.typed import device_kernel, run_elements
-from torchgen_out._runtime.kernels.cuda.indexing.compaction import positions
 from torchgen_out._runtime.kernels.cuda.programs import run_program
-from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, contiguous
-
-
-def read_slices(queue: Queue, out: Array, x: Array, places: Array, folded: Folded) -> None:
-    """out[o, j, i] = x[o, places[j], i]; x as `folded` says, all contiguous; zero if outside."""
-    source = x.moved().reshaped(*folded)
-    target = out.moved().reshaped(folded.outer, places.numel, folded.inner)
-    run_program(queue, "index_select", target, source, 1, places.reshaped(places.numel))
+from torchgen_out._runtime.kernels.cuda.queue import Array, Queue, contiguous, converted
 
 
 def masked_select(queue: Queue, self: Array, mask: Array) -> Array:
@@ -30,8 +20,8 @@ def masked_select(queue: Queue, self: Array, mask: Array) -> Array:
     found = positions(queue, contiguous(queue, mask.expanded(sizes)))
     out = queue.result(found.sizes, self.dtype)
     if out.numel:
-        x = contiguous(queue, self.expanded(sizes))
-        read_slices(queue, out, x, found, Folded(1, x.numel, 1))
+        x = contiguous(queue, self.expanded(sizes)).moved()
+        run_program(queue, "index_select", out.moved(), x.reshaped(x.numel), 0, found)
     return out
 
 
@@ -44,6 +34,30 @@ def nonzero(queue: Queue, self: Array) -> Array:
         numbers = (found.numel, self.ndim, self.strides[dim], size)
         run_elements(queue, write_coordinate, found.numel, column, found, *numbers)
     return out
+
+
+def positions(queue: Queue, x: Array) -> Array:
+    """The flat positions of the elements that are not zero. Shape: contiguous (*) -> int64 (k)."""
+    n = x.numel
+    if not n:
+        return queue.result((0,), dtypes.int64)
+    flags, sums = converted(queue, x, dtypes.bool), queue.empty((n,), dtypes.int64)
+    run_program(queue, "cumsum", sums, flags.reshaped(n), 0, sums.dtype)
+    found = queue.result((int(queue.read(sums.at(n - 1, (1,), (1,)))[0]),), dtypes.int64)
+    if found.numel:
+        run_elements(queue, write_positions, n, found, sums, n)
+    return found
+
+
+@device_kernel("int64* int64*", "I")
+def write_positions(found, sums, n):
+    """A thread owns elements at the distance of the grid; where the sum steps up, one is found."""
+    i = I(cuda.grid(1))
+    while i < n:
+        before = sums[I(i - 1)] if i > 0 else np.int64(0)
+        if sums[i] != before:
+            found[before] = np.int64(i)
+        i = I(i + cuda.gridsize(1))
 
 
 @device_kernel("int64* int64*", "I I I I")

@@ -20,11 +20,6 @@ from torchgen_out._runtime.kernels.cuda.queue import Array, Queue
 from torchgen_out._runtime.kernels.cuda.sort.radix import sort_positions
 
 
-def sum_at_places(queue: Queue, target: Array, places: Array, values: Array) -> None:
-    """target[places[i]] += values[i]. Shape: contiguous (m), int64 (n) and (n)."""
-    combine_at_places(queue, target, places, values, Folded(1, target.numel, 1), plus, (0, 1))
-
-
 def combine_at_places(
     queue: Queue,
     target: Array,

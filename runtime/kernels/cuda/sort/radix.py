@@ -21,9 +21,9 @@ from torchgen_out._runtime.kernels.cuda.compiling.typed import (
     run,
     run_elements,
 )
+from torchgen_out._runtime.kernels.cuda.programs import run_program
 from torchgen_out._runtime.kernels.cuda.queue import Array, Queue
 from torchgen_out._runtime.kernels.cuda.rows import WARP, WARPS
-from torchgen_out._runtime.kernels.cuda.scan.scan import summed
 
 BITS = 8
 DIGITS = 1 << BITS
@@ -58,7 +58,7 @@ def sort_positions(
     passes = [(shift, False) for shift in range(0, bits, BITS)]
     passes += [(shift, True) for shift in range(0, (n // row - 1).bit_length(), BITS)]
     blocks = -(-n // TILE)
-    counts = queue.empty((DIGITS, blocks), dtypes.int64)
+    counts, sums = (queue.empty((DIGITS * blocks,), dtypes.int64) for _ in range(2))
     places = dtypes.int32 if n <= NARROW else dtypes.int64
     buffers = [(queue.empty((n,), places), queue.empty((n,), keys.dtype)) for _ in passes[1:3]]
     given = None
@@ -69,7 +69,8 @@ def sort_positions(
         numbers = (n, row, shift, blocks, (DIGITS // 2) * is_sign)
         flags = {"IS_FIRST": number == 0, "OF_ROWS": of_rows}
         run(queue, count_tiles, blocks, given, keys, counts, *numbers, **flags)
-        operands = (made, made_keys, given, keys, summed(queue, counts))
+        run_program(queue, "cumsum", sums, counts, 0, None)
+        operands = (made, made_keys, given, keys, sums)
         run(queue, move_tiles, blocks, *operands, *numbers, IS_LAST=is_last, **flags)
         given, keys = made, keys if is_last else made_keys
     return order

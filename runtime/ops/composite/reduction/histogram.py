@@ -25,7 +25,7 @@ def count_numbers(self: Any, weights: Any, minlength: int) -> Any:
     """`bincount` for backends that have no kernel for it: the ends are waited for."""
     if minlength < 0:
         raise RuntimeError("minlength should be >= 0")
-    low, high = ops.stack(ops._ends(self.reshape(-1))).tolist() if self.numel() else (0, -1)
+    low, high = _ends(self) if self.numel() else (0, -1)
     if self.ndim != 1 or low < 0:
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if weights is not None and weights.shape != self.shape:
@@ -34,6 +34,29 @@ def count_numbers(self: Any, weights: Any, minlength: int) -> Any:
     sums = self.new_zeros((max(high + 1, minlength),), dtype=dtype)
     weights = sums.new_ones(()).expand(self.shape) if weights is None else weights
     return sums.scatter_add(0, self.to(dtypes.int64), weights)
+
+
+def count_intervals(out: Any, self: Any, bins: int, min: Any, max: Any) -> None:
+    """`histc` for backends that have no kernel for it: bins are found in double precision, so that
+    each element falls where it does on the CPU. What is outside has a bin of its own."""
+    low, high = float(min), float(max)
+    if low == high and self.numel():
+        low, high = map(float, _ends(self))
+    if not (isfinite(low) and isfinite(high)):
+        raise RuntimeError(f"torch.histc: range of [{low:g}, {high:g}] is not finite")
+    if low == high:
+        low, high = low - 1, high + 1
+    points = self.reshape(-1).to(dtypes.float64)
+    places = ((points - low) * (bins / (high - low))).to(dtypes.int64).clamp(max=bins - 1)
+    places = ops.where((points >= low) & (points <= high), places, bins)
+    counts = places.new_zeros((bins + 1,))
+    counts = counts.scatter_add(0, places, counts.new_ones(()).expand(places._sizes))
+    out.copy_(counts.narrow(0, 0, bins))
+
+
+def _ends(self: Any) -> Any:
+    """The smallest and the greatest element, both NaN if one is; waited for."""
+    return ops.stack(ops._ends(self.reshape(-1))).tolist()
 
 
 def histogram(

@@ -1,1 +1,0 @@
-"""Reductions by loops of their own; those with a formula are in `loops`."""

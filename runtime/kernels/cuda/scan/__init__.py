@@ -1,1 +1,0 @@
-"""Sums, products and extremes along a dim, so far."""
