@@ -44,6 +44,9 @@ def trigamma(x: Array) -> Array:
     return np.where(positive, above, (np.pi / sine) ** 2 - above)
 
 
+SIGMOID_ENDS = -127.5 / float(np.float32(math.log2(math.e)))
+"""Below, e^-x has no exponent in float32."""
+
 FLOAT32: dict[str, tuple[float, Function]] = {
     "exp": (1.0, np.exp),
     "exp2": (1.0, np.exp2),
@@ -66,7 +69,7 @@ FLOAT32: dict[str, tuple[float, Function]] = {
     "asinh": (0.51, np.arcsinh),
     "acosh": (0.51, np.arccosh),
     "atanh": (1.1, np.arctanh),
-    "sigmoid": (1.6, lambda x: np.where(x < -127.5 * math.log(2), 0, scipy.special.expit(x))),
+    "sigmoid": (1.6, lambda x: np.where(x < SIGMOID_ENDS, 0, scipy.special.expit(x))),
     "erf": (1.3, scipy.special.erf),
     "erfc": (0.51, scipy.special.erfc),
     "erfinv": (2.2, lambda x: np.copysign(scipy.special.erfinv(x), x)),
