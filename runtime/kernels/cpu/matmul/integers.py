@@ -39,8 +39,8 @@ def kernel(start, stop, out, a, b, alpha, beta):
                     panel[k * WIDTH + j] = b[matrix, k, left + j]
             for block in range(first, last):
                 row0 = block * ROWS
-                row1, row2, row3 = min(row0 + 1, rows - 1), min(row0 + 2, rows - 1), rows - 1
-                row3 = min(row0 + 3, row3)
+                row1, row2 = min(row0 + 1, rows - 1), min(row0 + 2, rows - 1)
+                row3 = min(row0 + 3, rows - 1)
                 for j in range(ROWS * WIDTH):
                     sums[j] = 0
                 for k in range(inner):
