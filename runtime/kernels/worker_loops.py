@@ -6,8 +6,11 @@ after an operator on large arrays the interpreter's own code is no longer in the
 microsecond of Python takes ten.
 
 A worker that waits lets others have its processor, and learns from the clock whether it did. A
-thread that spins for a library of its own - OpenMP's do, for tens of milliseconds - is in nobody's
-way any more then: the worker sleeps, and who is woken comes first, while who yields comes last.
+thread that spins for a library of its own - OpenMP's do, for milliseconds - is in nobody's way any
+more then: the worker sleeps, and who is woken comes first, while who yields comes last. Being woken
+takes 10 to 40 us, so it asks the system every now and then whether anybody waits for a processor
+still; until then it stays awake for a moment after a task, and yields to nobody, where the one
+before came as soon.
 """
 
 from __future__ import annotations
@@ -33,16 +36,32 @@ FAILED, DENIED, CROWDED, SLEEPING, WOKEN = 1, 2, 4, 8, 16
 worker was last seen on the processor of its caller; nothing was done, as a worker sleeps; a worker
 slept and was woken."""
 
-STATE, STATUS, DONE, PROCESSOR, CLOCK = 0, 16, 24, 32, 40
-"""Places in a block, in bytes, beside those of `worker_text`."""
+STATE, STATUS, DONE, PROCESSOR, CLOCK, POSTED, LOAD = 0, 16, 24, 32, 40, 56, 80
+"""Places in a block, in bytes, beside those of `worker_text`; POSTED: when a worker that slept was
+given its task."""
 
 SPIN = 10_000_000
 """Nanoseconds for which a worker waits awake after a task: one that is woken instead is about 50 us
 late, as long as an element-wise operator on 10^6 numbers takes."""
 LONG = 100_000
 """Nanoseconds after which a worker that let others go first knows that its processor is wanted."""
-FIRST_NAP, LAST_NAP = 20_000_000, 320_000_000
-"""Nanoseconds for which it goes to sleep after each task then, doubled while nothing changes."""
+HOLD = 10_000
+"""Nanoseconds for which it waits awake then, where its last task came within so many."""
+CREDIT = 2_000_000
+"""The scheduler's slice or less, in nanoseconds. A worker that has taken more of its processor than
+it has slept since is not let on it before others again: it stays awake only as long as it may."""
+FIRST_LOOK, LAST_LOOK = 1_000_000, 320_000_000
+"""Nanoseconds until it asks the system whether that is still so; doubled each time that the system
+says no, and its processor is wanted again within SPIN."""
+
+LOAD_FILE = b"/proc/loadavg\0"
+"""Where Linux says how many threads run or wait for a processor: 0.5 0.5 0.5 threads/all newest."""
+LOAD_BYTES, SLASH, ZERO, SPACE = 48, *b"/0 "
+READ_ONLY = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0)
+HAS_LOAD = os.path.exists(LOAD_FILE[:-1])
+
+WAKE_ONE, WAKE_FOR_MORE = 1, 2
+"""How `go` wakes who sleeps: for one task, or as more of them are expected to come soon."""
 
 FUTEX = {"x86_64": 202, "aarch64": 98}.get(platform.machine(), 0) if sys.platform == "linux" else 0
 """The number of Linux's system call by which threads sleep and wake each other; 0 where there is
@@ -166,15 +185,45 @@ def wake(block):
     return False
 """
 
+LOOKING = '''\
+open_file = types.ExternalFunction("open", types.int32(types.int64, types.int32))
+read_file = types.ExternalFunction("read", types.int64(types.int32, types.int64, types.int64))
+close_file = types.ExternalFunction("close", types.int32(types.int32))
+
+
+@inner
+def somebody_waits(block, load_file, processors):
+    """Whether more threads of all programs want to run than there are processors."""
+    file = open_file(load_file, READ_ONLY)
+    if file < 0:
+        return False
+    count = read_file(file, block + LOAD, LOAD_BYTES)
+    close_file(file)
+    number = 0
+    for i in range(count):
+        letter = read(block + LOAD + i - i % 8) >> 8 * (i % 8) & 0xFF
+        if letter == SLASH:
+            return number > processors
+        number = 10 * number + letter - ZERO if letter != SPACE else 0
+    return False
+'''
+
+NOT_LOOKING = """\
+@inner
+def somebody_waits(block, load_file, processors):
+    return False
+"""
+
 WAITING = '''\
 @entry
-def work(block):
+def work(block, load_file, processors):
     """Do tasks as they come, until the block says to stop; sleep when nothing comes for long.
 
     Return why it ended: STOPPED, or ASLEEP where it cannot sleep here.
     """
-    nap, alone_from, tries = FIRST_NAP, 0, 0
-    until = now(block) + SPIN
+    look_at, pace, doubted = 0, FIRST_LOOK, 0
+    ended, is_soon, tries = now(block), False, 0
+    until, since, credit = ended + SPIN, ended, 0
     exchange(block + PROCESSOR, processor())
     while True:
         state = read(block)
@@ -183,26 +232,46 @@ def work(block):
                 continue  # taken back
             do(block)
             exchange(block + DONE, 1)
+            ended = now(block)
+            if look_at > 0 and ended >= look_at:
+                look_at = ended + pace if somebody_waits(block, load_file, processors) else 0
+            if look_at == 0:
+                until = ended + SPIN
+            else:
+                until = ended + HOLD if is_soon and ended - since < credit else 0
         elif state == STOPPED:
             return STOPPED
-        elif until:
+        elif until > 0:
             tries += 1
             if tries % 64 != 0:
                 continue
             before = now(block)
+            if look_at > 0:  # who yields would be away for milliseconds
+                until = until if before < until else 0
+                continue
             yield_now()
             after = now(block)
             exchange(block + PROCESSOR, processor())
             if after - before > LONG:
-                alone_from, nap = after + nap, min(2 * nap, LAST_NAP)
-                until = 0
+                if somebody_waits(block, load_file, processors):
+                    look_at, pace, until = after + FIRST_LOOK, FIRST_LOOK, 0
+                    since, credit = after, 0
+                elif before - doubted < SPIN:
+                    pace = min(2 * pace, LAST_LOOK)
+                    look_at, until = after + pace, 0
+                else:
+                    doubted = after
             elif after > until:
-                until, nap = 0, FIRST_NAP
-            continue
-        elif replace(block, state, ASLEEP) and not sleep(block):
-            return ASLEEP
-        awake = now(block)
-        until = awake + SPIN if awake > alone_from else 0
+                until = 0
+        elif replace(block, state, ASLEEP):
+            slept = now(block)
+            if not sleep(block):
+                return ASLEEP
+            woken = now(block)
+            credit += (woken - slept) - (slept - since)
+            credit, since = max(min(credit, CREDIT), -CREDIT), woken
+            is_soon = read(block + POSTED) - ended < HOLD
+            until = woken + (HOLD if look_at > 0 else SPIN)
 
 
 @entry
@@ -235,7 +304,8 @@ def go(blocks, parts, answers, wakes):
     """Make the calls of some blocks: the first here, the others by the blocks' workers.
 
     What a worker has not begun when the first is done - other programs have its core - is done
-    here, too: on a busy machine nobody waits for a thread that does not run.
+    here, too: on a busy machine nobody waits for a thread that does not run. Where a worker sleeps
+    and is not to be woken nothing is done.
     """
     said = 0
     if not wakes:
@@ -249,6 +319,7 @@ def go(blocks, parts, answers, wakes):
         exchange(block + DONE, 0)
         if replace(block, AWAKE, READY):
             continue
+        exchange(block + POSTED, now(blocks[0]) if wakes == WAKE_ONE else 0)
         if wakes and replace(block, ASLEEP, READY):
             wake(block)
             said |= WOKEN
@@ -275,13 +346,18 @@ def go(blocks, parts, answers, wakes):
 '''
 
 
+NAMES = """
+    AWAKE READY ASLEEP STOPPED FAILED DENIED CROWDED SLEEPING WOKEN WAKE_ONE
+    TASK STATUS DONE PROCESSOR CLOCK POSTED LOAD RESULT ERROR WORDS
+    SPIN LONG HOLD CREDIT FIRST_LOOK LAST_LOOK FUTEX WAIT WAKE MONOTONIC
+    READ_ONLY LOAD_BYTES SLASH ZERO SPACE
+"""
+"""Of this module and `worker_text`, those that the texts use."""
+
+
 def _text(*parts: str) -> str:
     here = {**vars(worker_text), **globals()}
-    names = "AWAKE READY ASLEEP STOPPED FAILED DENIED CROWDED SLEEPING WOKEN TASK STATUS DONE "
-    names += (
-        "PROCESSOR RESULT ERROR WORDS CLOCK SPIN LONG FIRST_NAP LAST_NAP FUTEX WAIT WAKE MONOTONIC"
-    )
-    constants = "\n".join(f"{name} = {here[name]}" for name in names.split())
+    constants = "\n".join(f"{name} = {here[name]}" for name in NAMES.split())
     head = build.HEADER.format(title="Worker threads.")
     where = WHERE if CAN_MOVE else NOWHERE
     sleeping = SLEEPING_HERE if FUTEX else SLEEPING_ELSEWHERE
@@ -292,14 +368,15 @@ class Loops:
     """What workers do, and what is done to them: `work`, `rouse`, `stop` and `here`."""
 
     def __init__(self) -> None:
-        self.work = self._entry("work", int)
+        self.work = self._entry("work", int, int, int)
         self.rouse = self._entry("rouse", int)
         self.stop = self._entry("stop", int)
         self.here = self._entry("here")
 
     @staticmethod
     def _entry(function: str, *arguments: Any) -> Any:
-        return build.entry_point("waiting", _text(WAITING), arguments, function)
+        looking = LOOKING if HAS_LOAD else NOT_LOOKING
+        return build.entry_point("waiting", _text(looking, WAITING), arguments, function)
 
 
 @cache
@@ -311,7 +388,7 @@ def waiting() -> Loops:
 @cache
 def go() -> Any:
     """`go`, which makes the calls that blocks hold."""
-    return build.entry_point("going", _text(), (np.dtype(np.int64), int, bool, bool), "go")
+    return build.entry_point("going", _text(), (np.dtype(np.int64), int, bool, int), "go")
 
 
 @cache

@@ -10,6 +10,7 @@ The kernels hold no interpreter lock, nor does a worker that waits or works.
 from __future__ import annotations
 
 import atexit
+import ctypes
 import os
 import threading
 from collections.abc import Sequence
@@ -28,8 +29,11 @@ from torchgen_out._runtime.kernels.worker_loops import (
     DENIED,
     FAILED,
     FUTEX,
+    LOAD_FILE,
     SLEEPING,
     STOPPED,
+    WAKE_FOR_MORE,
+    WAKE_ONE,
     WOKEN,
 )
 
@@ -42,6 +46,8 @@ ALLOWED = os.sched_getaffinity(0) if CAN_MOVE else set()
 PATIENCE = 8
 """Short calls in a row that are made here alone while a worker sleeps: after so many, more will
 come, and it is woken."""
+
+_LOAD_FILE = ctypes.create_string_buffer(LOAD_FILE)
 
 _short_calls = 0
 
@@ -65,7 +71,8 @@ class Worker:
         self.move_away()
 
     def _live(self) -> None:
-        while self.loops.work(self.block) != STOPPED:
+        about = self.block, ctypes.addressof(_LOAD_FILE), os.cpu_count() or 1
+        while self.loops.work(*about) != STOPPED:
             self.wake.acquire()
 
     def rouse(self) -> None:
@@ -150,7 +157,7 @@ def run_split(
     try:
         if len(_workers) < parts - 1:
             _start(parts - 1)
-        wakes = FUTEX != 0 and bool(is_long or _short_calls >= PATIENCE)
+        wakes = _wakes(is_long)
         said = native.split(
             *(how, parts, count, unit, len(split), _blocks_at, _go_at, native.answers, wakes),
             *(*_OWN[how], *split, *shared),
@@ -184,11 +191,17 @@ def run_calls(native: Native, is_long: bool, calls: Sequence[Sequence[Any]]) -> 
             _start(parts - 1)
         for block, call in zip(_blocks.tolist(), calls, strict=False):
             native.lay(block, *call)
-        wakes = FUTEX != 0 and bool(is_long or _short_calls >= PATIENCE)
-        said = worker_loops.go()(_blocks, parts, native.answers, wakes)
+        said = worker_loops.go()(_blocks, parts, native.answers, _wakes(is_long))
         return not said or _conclude(said, parts, is_long, native, calls)
     finally:
         _lock.release()
+
+
+def _wakes(is_long: bool) -> int:
+    """What is to happen where a worker sleeps: 0, WAKE_ONE or WAKE_FOR_MORE of `worker_loops`."""
+    if not FUTEX:
+        return 0
+    return WAKE_FOR_MORE if _short_calls >= PATIENCE else WAKE_ONE if is_long else 0
 
 
 def _conclude(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ import pytest
 
 import torchgen_out as torch
 from torchgen_out._runtime.dispatch.tables import forget_calls
-from torchgen_out._runtime.kernels import openblas, threads, worker_loops, workers
+from torchgen_out._runtime.kernels import build, openblas, threads, worker_loops, workers
 from torchgen_out._runtime.kernels.build import kernel
 from torchgen_out._runtime.kernels.worker_loops import ASLEEP
 
@@ -79,6 +81,50 @@ def test_who_sleeps_is_woken_for_long_work_and_for_short_calls_that_go_on(
         add_while_workers_sleep(short)
     woken = worker_loops.WOKEN if worker_loops.FUTEX else worker_loops.SLEEPING
     assert heard == [woken, *[worker_loops.SLEEPING] * workers.PATIENCE, woken]
+
+
+@pytest.mark.parametrize(
+    ("text", "waits"),
+    [
+        ("0.55 0.77 12.73 3/151 4242\n", True),
+        ("0.55 0.77 12.73 2/151 4242\n", False),
+        ("1000.00 777.77 500.50 1234/56789 4194304\n", True),
+        ("nothing of the kind", False),
+        ("", False),
+        (None, False),
+    ],
+)
+def test_the_system_says_whether_a_thread_waits(
+    text: str | None, waits: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "load"
+    if text is not None:
+        path.write_text(text)
+    program = """
+@entry
+def look(block, load_file, processors):
+    return somebody_waits(block, load_file, processors)
+"""
+    source = worker_loops._text(worker_loops.LOOKING, program)
+    look = build.entry_point("looking", source, (int, int, int), "look")
+    block, name = np.zeros(worker_loops.BLOCK, np.int64), ctypes.create_string_buffer(bytes(path))
+    assert look(block.ctypes.data, ctypes.addressof(name), 2) == waits
+
+
+def test_a_worker_whose_processor_is_wanted_is_awake_for_calls_that_come_soon() -> None:
+    """And others have their turn: what is done is right all along."""
+    hog = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        x = torch.zeros(64 * threads.WAKING)
+        until = time.monotonic() + 0.5
+        count = 0
+        while time.monotonic() < until:
+            x.add_(1)
+            count += 1
+        assert (x == count).all()
+    finally:
+        hog.kill()
+        hog.wait()
 
 
 def _first_word(worker: workers.Worker) -> int:
