@@ -601,161 +601,161 @@ def special_zeta_self_scalar_backward_other(grad, self, other):
 
 def clamp_backward_self_min_max(grad, self, min_, max_):
     """d/dself, d/dmin, d/dmax:
-    low = self if min is None or self >= min or isnan(self) else min
-    low if max is None or low <= max or isnan(low) else max
+    low = self if min is None else (min if isnan(min) else (min if self < min else self))
+    low if max is None else (max if isnan(max) else (max if low > max else low))
     """
-    t0 = (self >= min_) | self.isnan()
-    low = ops.where(t0, self, min_)
-    t1 = (low <= max_) | low.isnan()
+    t0 = min_.isnan() | (self < min_)
+    low = ops.where(t0, min_, self)
+    t1 = max_.isnan() | (low > max_)
     return (
-        ops.where(t1 & t0, grad, 0),
-        ops.where(t1, ops.where(t0, 0, grad), 0),
-        ops.where(t1, 0, grad),
+        ops.where(t1 | t0, 0, grad),
+        ops.where(t1, 0, ops.where(t0, grad, 0)),
+        ops.where(t1, grad, 0),
     )
 
 
 def clamp_backward_self_min(grad, self, min_, max_):
     """d/dself, d/dmin:
-    low = self if min is None or self >= min or isnan(self) else min
-    low if max is None or low <= max or isnan(low) else max
+    low = self if min is None else (min if isnan(min) else (min if self < min else self))
+    low if max is None else (max if isnan(max) else (max if low > max else low))
     """
-    t0 = (self >= min_) | self.isnan()
-    low = ops.where(t0, self, min_)
-    t1 = (low <= max_) | low.isnan()
-    return ops.where(t1 & t0, grad, 0), ops.where(t1, ops.where(t0, 0, grad), 0)
+    t0 = min_.isnan() | (self < min_)
+    low = ops.where(t0, min_, self)
+    t1 = max_.isnan() | (low > max_)
+    return ops.where(t1 | t0, 0, grad), ops.where(t1, 0, ops.where(t0, grad, 0))
 
 
 def clamp_backward_self_max(grad, self, min_, max_):
     """d/dself, d/dmax:
-    low = self if min is None or self >= min or isnan(self) else min
-    low if max is None or low <= max or isnan(low) else max
+    low = self if min is None else (min if isnan(min) else (min if self < min else self))
+    low if max is None else (max if isnan(max) else (max if low > max else low))
     """
-    t0 = (self >= min_) | self.isnan()
-    low = ops.where(t0, self, min_)
-    t1 = (low <= max_) | low.isnan()
-    return ops.where(t1 & t0, grad, 0), ops.where(t1, 0, grad)
+    t0 = min_.isnan() | (self < min_)
+    low = ops.where(t0, min_, self)
+    t1 = max_.isnan() | (low > max_)
+    return ops.where(t1 | t0, 0, grad), ops.where(t1, grad, 0)
 
 
 def clamp_backward_min_max(grad, self, min_, max_):
     """d/dmin, d/dmax:
-    low = self if min is None or self >= min or isnan(self) else min
-    low if max is None or low <= max or isnan(low) else max
+    low = self if min is None else (min if isnan(min) else (min if self < min else self))
+    low if max is None else (max if isnan(max) else (max if low > max else low))
     """
-    t0 = (self >= min_) | self.isnan()
-    low = ops.where(t0, self, min_)
-    t1 = (low <= max_) | low.isnan()
-    return ops.where(t1, ops.where(t0, 0, grad), 0), ops.where(t1, 0, grad)
+    t0 = min_.isnan() | (self < min_)
+    low = ops.where(t0, min_, self)
+    t1 = max_.isnan() | (low > max_)
+    return ops.where(t1, 0, ops.where(t0, grad, 0)), ops.where(t1, grad, 0)
 
 
 def clamp_backward_self(grad, self, min_, max_):
     """d/dself:
-    low = self if min is None or self >= min or isnan(self) else min
-    low if max is None or low <= max or isnan(low) else max
+    low = self if min is None else (min if isnan(min) else (min if self < min else self))
+    low if max is None else (max if isnan(max) else (max if low > max else low))
     """
-    t0 = (self >= min_) | self.isnan()
-    low = ops.where(t0, self, min_)
-    return ops.where(((low <= max_) | low.isnan()) & t0, grad, 0)
+    t0 = min_.isnan() | (self < min_)
+    low = ops.where(t0, min_, self)
+    return ops.where(max_.isnan() | (low > max_) | t0, 0, grad)
 
 
 def clamp_backward_min(grad, self, min_, max_):
     """d/dmin:
-    low = self if min is None or self >= min or isnan(self) else min
-    low if max is None or low <= max or isnan(low) else max
+    low = self if min is None else (min if isnan(min) else (min if self < min else self))
+    low if max is None else (max if isnan(max) else (max if low > max else low))
     """
-    t0 = (self >= min_) | self.isnan()
-    low = ops.where(t0, self, min_)
-    return ops.where((low <= max_) | low.isnan(), ops.where(t0, 0, grad), 0)
+    t0 = min_.isnan() | (self < min_)
+    low = ops.where(t0, min_, self)
+    return ops.where(max_.isnan() | (low > max_), 0, ops.where(t0, grad, 0))
 
 
 def clamp_backward_max(grad, self, min_, max_):
     """d/dmax:
-    low = self if min is None or self >= min or isnan(self) else min
-    low if max is None or low <= max or isnan(low) else max
+    low = self if min is None else (min if isnan(min) else (min if self < min else self))
+    low if max is None else (max if isnan(max) else (max if low > max else low))
     """
-    low = ops.where((self >= min_) | self.isnan(), self, min_)
-    return ops.where((low <= max_) | low.isnan(), 0, grad)
+    low = ops.where(min_.isnan() | (self < min_), min_, self)
+    return ops.where(max_.isnan() | (low > max_), grad, 0)
 
 
 def clamp_backward_self_max_without_min(grad, self, max_):
     """d/dself, d/dmax:
-    low = self if min is None or self >= min or isnan(self) else min
-    low if max is None or low <= max or isnan(low) else max
+    low = self if min is None else (min if isnan(min) else (min if self < min else self))
+    low if max is None else (max if isnan(max) else (max if low > max else low))
     """
-    t0 = (self <= max_) | self.isnan()
-    return ops.where(t0, grad, 0), ops.where(t0, 0, grad)
+    t0 = max_.isnan() | (self > max_)
+    return ops.where(t0, 0, grad), ops.where(t0, grad, 0)
 
 
 def clamp_backward_self_without_min(grad, self, max_):
     """d/dself:
-    low = self if min is None or self >= min or isnan(self) else min
-    low if max is None or low <= max or isnan(low) else max
+    low = self if min is None else (min if isnan(min) else (min if self < min else self))
+    low if max is None else (max if isnan(max) else (max if low > max else low))
     """
-    return ops.where((self <= max_) | self.isnan(), grad, 0)
+    return ops.where(max_.isnan() | (self > max_), 0, grad)
 
 
 def clamp_backward_max_without_min(grad, self, max_):
     """d/dmax:
-    low = self if min is None or self >= min or isnan(self) else min
-    low if max is None or low <= max or isnan(low) else max
+    low = self if min is None else (min if isnan(min) else (min if self < min else self))
+    low if max is None else (max if isnan(max) else (max if low > max else low))
     """
-    return ops.where((self <= max_) | self.isnan(), 0, grad)
+    return ops.where(max_.isnan() | (self > max_), grad, 0)
 
 
 def clamp_backward_self_min_without_max(grad, self, min_):
     """d/dself, d/dmin:
-    low = self if min is None or self >= min or isnan(self) else min
-    low if max is None or low <= max or isnan(low) else max
+    low = self if min is None else (min if isnan(min) else (min if self < min else self))
+    low if max is None else (max if isnan(max) else (max if low > max else low))
     """
-    t0 = (self >= min_) | self.isnan()
-    return ops.where(t0, grad, 0), ops.where(t0, 0, grad)
+    t0 = min_.isnan() | (self < min_)
+    return ops.where(t0, 0, grad), ops.where(t0, grad, 0)
 
 
 def clamp_backward_self_without_max(grad, self, min_):
     """d/dself:
-    low = self if min is None or self >= min or isnan(self) else min
-    low if max is None or low <= max or isnan(low) else max
+    low = self if min is None else (min if isnan(min) else (min if self < min else self))
+    low if max is None else (max if isnan(max) else (max if low > max else low))
     """
-    return ops.where((self >= min_) | self.isnan(), grad, 0)
+    return ops.where(min_.isnan() | (self < min_), 0, grad)
 
 
 def clamp_backward_min_without_max(grad, self, min_):
     """d/dmin:
-    low = self if min is None or self >= min or isnan(self) else min
-    low if max is None or low <= max or isnan(low) else max
+    low = self if min is None else (min if isnan(min) else (min if self < min else self))
+    low if max is None else (max if isnan(max) else (max if low > max else low))
     """
-    return ops.where((self >= min_) | self.isnan(), 0, grad)
+    return ops.where(min_.isnan() | (self < min_), grad, 0)
 
 
 def clamp_max_backward_self_max(grad, self, max_):
-    """d/dself, d/dmax: self if self <= max or isnan(self) else max"""
-    t0 = (self <= max_) | self.isnan()
-    return ops.where(t0, grad, 0), ops.where(t0, 0, grad)
+    """d/dself, d/dmax: max if isnan(max) else (max if self > max else self)"""
+    t0 = max_.isnan() | (self > max_)
+    return ops.where(t0, 0, grad), ops.where(t0, grad, 0)
 
 
 def clamp_max_backward_self(grad, self, max_):
-    """d/dself: self if self <= max or isnan(self) else max"""
-    return ops.where((self <= max_) | self.isnan(), grad, 0)
+    """d/dself: max if isnan(max) else (max if self > max else self)"""
+    return ops.where(max_.isnan() | (self > max_), 0, grad)
 
 
 def clamp_max_backward_max(grad, self, max_):
-    """d/dmax: self if self <= max or isnan(self) else max"""
-    return ops.where((self <= max_) | self.isnan(), 0, grad)
+    """d/dmax: max if isnan(max) else (max if self > max else self)"""
+    return ops.where(max_.isnan() | (self > max_), grad, 0)
 
 
 def clamp_min_backward_self_min(grad, self, min_):
-    """d/dself, d/dmin: self if self >= min or isnan(self) else min"""
-    t0 = (self >= min_) | self.isnan()
-    return ops.where(t0, grad, 0), ops.where(t0, 0, grad)
+    """d/dself, d/dmin: min if isnan(min) else (min if self < min else self)"""
+    t0 = min_.isnan() | (self < min_)
+    return ops.where(t0, 0, grad), ops.where(t0, grad, 0)
 
 
 def clamp_min_backward_self(grad, self, min_):
-    """d/dself: self if self >= min or isnan(self) else min"""
-    return ops.where((self >= min_) | self.isnan(), grad, 0)
+    """d/dself: min if isnan(min) else (min if self < min else self)"""
+    return ops.where(min_.isnan() | (self < min_), 0, grad)
 
 
 def clamp_min_backward_min(grad, self, min_):
-    """d/dmin: self if self >= min or isnan(self) else min"""
-    return ops.where((self >= min_) | self.isnan(), 0, grad)
+    """d/dmin: min if isnan(min) else (min if self < min else self)"""
+    return ops.where(min_.isnan() | (self < min_), grad, 0)
 
 
 def fmax_backward_self_other(grad, self, other):

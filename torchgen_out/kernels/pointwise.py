@@ -1490,191 +1490,191 @@ def special_zeta_self_scalar_backward_other(grad, self, other):
 
 
 def clamp(self, min_, max_):
-    """low = self if min is None or self >= min or isnan(self) else min
-    low if max is None or low <= max or isnan(low) else max
+    """low = self if min is None else (min if isnan(min) else (min if self < min else self))
+    low if max is None else (max if isnan(max) else (max if low > max else low))
     """
-    low = self if self >= min_ or isnan(self) else min_
-    return low if low <= max_ or isnan(low) else max_
+    low = min_ if isnan(min_) or self < min_ else self
+    return max_ if isnan(max_) or low > max_ else low
 
 
 def clamp_without_min(self, min_, max_):
-    """low = self if min is None or self >= min or isnan(self) else min
-    low if max is None or low <= max or isnan(low) else max
+    """low = self if min is None else (min if isnan(min) else (min if self < min else self))
+    low if max is None else (max if isnan(max) else (max if low > max else low))
     """
-    return self if self <= max_ or isnan(self) else max_
+    return max_ if isnan(max_) or self > max_ else self
 
 
 def clamp_without_max(self, min_, max_):
-    """low = self if min is None or self >= min or isnan(self) else min
-    low if max is None or low <= max or isnan(low) else max
+    """low = self if min is None else (min if isnan(min) else (min if self < min else self))
+    low if max is None else (max if isnan(max) else (max if low > max else low))
     """
-    low = self if self >= min_ or isnan(self) else min_
+    low = min_ if isnan(min_) or self < min_ else self
     return low
 
 
 def clamp_backward_self_min_max(grad, self, min_, max_):
     """d/dself, d/dmin, d/dmax:
-    low = self if min is None or self >= min or isnan(self) else min
-    low if max is None or low <= max or isnan(low) else max
+    low = self if min is None else (min if isnan(min) else (min if self < min else self))
+    low if max is None else (max if isnan(max) else (max if low > max else low))
     """
-    t0 = self >= min_ or isnan(self)
-    low = self if t0 else min_
-    t1 = low <= max_ or isnan(low)
-    return grad if t1 and t0 else T(0), (T(0) if t0 else grad) if t1 else T(0), T(0) if t1 else grad
+    t0 = isnan(min_) or self < min_
+    low = min_ if t0 else self
+    t1 = isnan(max_) or low > max_
+    return T(0) if t1 or t0 else grad, T(0) if t1 else grad if t0 else T(0), grad if t1 else T(0)
 
 
 def clamp_backward_self_min(grad, self, min_, max_):
     """d/dself, d/dmin:
-    low = self if min is None or self >= min or isnan(self) else min
-    low if max is None or low <= max or isnan(low) else max
+    low = self if min is None else (min if isnan(min) else (min if self < min else self))
+    low if max is None else (max if isnan(max) else (max if low > max else low))
     """
-    t0 = self >= min_ or isnan(self)
-    low = self if t0 else min_
-    t1 = low <= max_ or isnan(low)
-    return grad if t1 and t0 else T(0), (T(0) if t0 else grad) if t1 else T(0)
+    t0 = isnan(min_) or self < min_
+    low = min_ if t0 else self
+    t1 = isnan(max_) or low > max_
+    return T(0) if t1 or t0 else grad, T(0) if t1 else grad if t0 else T(0)
 
 
 def clamp_backward_self_max(grad, self, min_, max_):
     """d/dself, d/dmax:
-    low = self if min is None or self >= min or isnan(self) else min
-    low if max is None or low <= max or isnan(low) else max
+    low = self if min is None else (min if isnan(min) else (min if self < min else self))
+    low if max is None else (max if isnan(max) else (max if low > max else low))
     """
-    t0 = self >= min_ or isnan(self)
-    low = self if t0 else min_
-    t1 = low <= max_ or isnan(low)
-    return grad if t1 and t0 else T(0), T(0) if t1 else grad
+    t0 = isnan(min_) or self < min_
+    low = min_ if t0 else self
+    t1 = isnan(max_) or low > max_
+    return T(0) if t1 or t0 else grad, grad if t1 else T(0)
 
 
 def clamp_backward_min_max(grad, self, min_, max_):
     """d/dmin, d/dmax:
-    low = self if min is None or self >= min or isnan(self) else min
-    low if max is None or low <= max or isnan(low) else max
+    low = self if min is None else (min if isnan(min) else (min if self < min else self))
+    low if max is None else (max if isnan(max) else (max if low > max else low))
     """
-    t0 = self >= min_ or isnan(self)
-    low = self if t0 else min_
-    t1 = low <= max_ or isnan(low)
-    return (T(0) if t0 else grad) if t1 else T(0), T(0) if t1 else grad
+    t0 = isnan(min_) or self < min_
+    low = min_ if t0 else self
+    t1 = isnan(max_) or low > max_
+    return T(0) if t1 else grad if t0 else T(0), grad if t1 else T(0)
 
 
 def clamp_backward_self(grad, self, min_, max_):
     """d/dself:
-    low = self if min is None or self >= min or isnan(self) else min
-    low if max is None or low <= max or isnan(low) else max
+    low = self if min is None else (min if isnan(min) else (min if self < min else self))
+    low if max is None else (max if isnan(max) else (max if low > max else low))
     """
-    t0 = self >= min_ or isnan(self)
-    low = self if t0 else min_
-    return grad if (low <= max_ or isnan(low)) and t0 else T(0)
+    t0 = isnan(min_) or self < min_
+    low = min_ if t0 else self
+    return T(0) if isnan(max_) or low > max_ or t0 else grad
 
 
 def clamp_backward_min(grad, self, min_, max_):
     """d/dmin:
-    low = self if min is None or self >= min or isnan(self) else min
-    low if max is None or low <= max or isnan(low) else max
+    low = self if min is None else (min if isnan(min) else (min if self < min else self))
+    low if max is None else (max if isnan(max) else (max if low > max else low))
     """
-    t0 = self >= min_ or isnan(self)
-    low = self if t0 else min_
-    return (T(0) if t0 else grad) if low <= max_ or isnan(low) else T(0)
+    t0 = isnan(min_) or self < min_
+    low = min_ if t0 else self
+    return T(0) if isnan(max_) or low > max_ else grad if t0 else T(0)
 
 
 def clamp_backward_max(grad, self, min_, max_):
     """d/dmax:
-    low = self if min is None or self >= min or isnan(self) else min
-    low if max is None or low <= max or isnan(low) else max
+    low = self if min is None else (min if isnan(min) else (min if self < min else self))
+    low if max is None else (max if isnan(max) else (max if low > max else low))
     """
-    low = self if self >= min_ or isnan(self) else min_
-    return T(0) if low <= max_ or isnan(low) else grad
+    low = min_ if isnan(min_) or self < min_ else self
+    return grad if isnan(max_) or low > max_ else T(0)
 
 
 def clamp_backward_self_max_without_min(grad, self, max_):
     """d/dself, d/dmax:
-    low = self if min is None or self >= min or isnan(self) else min
-    low if max is None or low <= max or isnan(low) else max
+    low = self if min is None else (min if isnan(min) else (min if self < min else self))
+    low if max is None else (max if isnan(max) else (max if low > max else low))
     """
-    t0 = self <= max_ or isnan(self)
-    return grad if t0 else T(0), T(0) if t0 else grad
+    t0 = isnan(max_) or self > max_
+    return T(0) if t0 else grad, grad if t0 else T(0)
 
 
 def clamp_backward_self_without_min(grad, self, max_):
     """d/dself:
-    low = self if min is None or self >= min or isnan(self) else min
-    low if max is None or low <= max or isnan(low) else max
+    low = self if min is None else (min if isnan(min) else (min if self < min else self))
+    low if max is None else (max if isnan(max) else (max if low > max else low))
     """
-    return grad if self <= max_ or isnan(self) else T(0)
+    return T(0) if isnan(max_) or self > max_ else grad
 
 
 def clamp_backward_max_without_min(grad, self, max_):
     """d/dmax:
-    low = self if min is None or self >= min or isnan(self) else min
-    low if max is None or low <= max or isnan(low) else max
+    low = self if min is None else (min if isnan(min) else (min if self < min else self))
+    low if max is None else (max if isnan(max) else (max if low > max else low))
     """
-    return T(0) if self <= max_ or isnan(self) else grad
+    return grad if isnan(max_) or self > max_ else T(0)
 
 
 def clamp_backward_self_min_without_max(grad, self, min_):
     """d/dself, d/dmin:
-    low = self if min is None or self >= min or isnan(self) else min
-    low if max is None or low <= max or isnan(low) else max
+    low = self if min is None else (min if isnan(min) else (min if self < min else self))
+    low if max is None else (max if isnan(max) else (max if low > max else low))
     """
-    t0 = self >= min_ or isnan(self)
-    return grad if t0 else T(0), T(0) if t0 else grad
+    t0 = isnan(min_) or self < min_
+    return T(0) if t0 else grad, grad if t0 else T(0)
 
 
 def clamp_backward_self_without_max(grad, self, min_):
     """d/dself:
-    low = self if min is None or self >= min or isnan(self) else min
-    low if max is None or low <= max or isnan(low) else max
+    low = self if min is None else (min if isnan(min) else (min if self < min else self))
+    low if max is None else (max if isnan(max) else (max if low > max else low))
     """
-    return grad if self >= min_ or isnan(self) else T(0)
+    return T(0) if isnan(min_) or self < min_ else grad
 
 
 def clamp_backward_min_without_max(grad, self, min_):
     """d/dmin:
-    low = self if min is None or self >= min or isnan(self) else min
-    low if max is None or low <= max or isnan(low) else max
+    low = self if min is None else (min if isnan(min) else (min if self < min else self))
+    low if max is None else (max if isnan(max) else (max if low > max else low))
     """
-    return T(0) if self >= min_ or isnan(self) else grad
+    return grad if isnan(min_) or self < min_ else T(0)
 
 
 def clamp_max(self, max_):
-    """self if self <= max or isnan(self) else max"""
-    return self if self <= max_ or isnan(self) else max_
+    """max if isnan(max) else (max if self > max else self)"""
+    return max_ if isnan(max_) else max_ if self > max_ else self
 
 
 def clamp_max_backward_self_max(grad, self, max_):
-    """d/dself, d/dmax: self if self <= max or isnan(self) else max"""
-    t0 = self <= max_ or isnan(self)
-    return grad if t0 else T(0), T(0) if t0 else grad
+    """d/dself, d/dmax: max if isnan(max) else (max if self > max else self)"""
+    t0 = isnan(max_) or self > max_
+    return T(0) if t0 else grad, grad if t0 else T(0)
 
 
 def clamp_max_backward_self(grad, self, max_):
-    """d/dself: self if self <= max or isnan(self) else max"""
-    return grad if self <= max_ or isnan(self) else T(0)
+    """d/dself: max if isnan(max) else (max if self > max else self)"""
+    return T(0) if isnan(max_) or self > max_ else grad
 
 
 def clamp_max_backward_max(grad, self, max_):
-    """d/dmax: self if self <= max or isnan(self) else max"""
-    return T(0) if self <= max_ or isnan(self) else grad
+    """d/dmax: max if isnan(max) else (max if self > max else self)"""
+    return grad if isnan(max_) or self > max_ else T(0)
 
 
 def clamp_min(self, min_):
-    """self if self >= min or isnan(self) else min"""
-    return self if self >= min_ or isnan(self) else min_
+    """min if isnan(min) else (min if self < min else self)"""
+    return min_ if isnan(min_) else min_ if self < min_ else self
 
 
 def clamp_min_backward_self_min(grad, self, min_):
-    """d/dself, d/dmin: self if self >= min or isnan(self) else min"""
-    t0 = self >= min_ or isnan(self)
-    return grad if t0 else T(0), T(0) if t0 else grad
+    """d/dself, d/dmin: min if isnan(min) else (min if self < min else self)"""
+    t0 = isnan(min_) or self < min_
+    return T(0) if t0 else grad, grad if t0 else T(0)
 
 
 def clamp_min_backward_self(grad, self, min_):
-    """d/dself: self if self >= min or isnan(self) else min"""
-    return grad if self >= min_ or isnan(self) else T(0)
+    """d/dself: min if isnan(min) else (min if self < min else self)"""
+    return T(0) if isnan(min_) or self < min_ else grad
 
 
 def clamp_min_backward_min(grad, self, min_):
-    """d/dmin: self if self >= min or isnan(self) else min"""
-    return T(0) if self >= min_ or isnan(self) else grad
+    """d/dmin: min if isnan(min) else (min if self < min else self)"""
+    return grad if isnan(min_) or self < min_ else T(0)
 
 
 def fmax_(self, other):

@@ -2442,8 +2442,8 @@ class ClampBackward0(FusedNode):
 
 class ClampMaxBackward0(FusedNode):
     """clamp_max
-    self: ops.where((self <= max_) | self.isnan(), grad, 0) (auto)
-    max: ops.where((self <= max_) | self.isnan(), 0, grad) (auto)
+    self: ops.where(max_.isnan() | (self > max_), 0, grad) (auto)
+    max: ops.where(max_.isnan() | (self > max_), grad, 0) (auto)
     """
 
     __slots__ = ()
@@ -2459,8 +2459,8 @@ class ClampMaxBackward0(FusedNode):
 
 class ClampMinBackward0(FusedNode):
     """clamp_min
-    self: ops.where((self >= min_) | self.isnan(), grad, 0) (auto)
-    min: ops.where((self >= min_) | self.isnan(), 0, grad) (auto)
+    self: ops.where(min_.isnan() | (self < min_), 0, grad) (auto)
+    min: ops.where(min_.isnan() | (self < min_), grad, 0) (auto)
     """
 
     __slots__ = ()
