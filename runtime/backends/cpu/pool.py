@@ -13,7 +13,7 @@ import threading
 import weakref
 from collections.abc import Callable
 from ctypes import c_char
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -63,20 +63,21 @@ def empty(numel: int, dtype: Any) -> Any:
     nbytes = numel * dtype.itemsize
     if nbytes < LEAST_BYTES:
         return empty_of(dtype)(numel)
-    shape.check_storable((numel,))
     size = class_size(nbytes)
+    counts = _counts
     with _lock:
         kept = _free.get(size)
         if kept:
             memory = kept.pop()
-            _counts.kept -= size
-            _counts.hits += 1
+            counts.kept -= size
+            counts.hits += 1
         else:
+            shape.check_storable((numel,))
             memory = _new_memory(size)
-            _counts.misses += 1
-        _counts.allocated += size
-        if _counts.allocated > _counts.most_allocated:
-            _counts.most_allocated = _counts.allocated
+            counts.misses += 1
+        allocated = counts.allocated = counts.allocated + size
+        if allocated > counts.most_allocated:
+            counts.most_allocated = allocated
     base: Any = (c_char * size).from_buffer(memory)
     loan = _Loan(base, _take_back)
     loan.memory = memory
@@ -100,6 +101,7 @@ def any_size(dtype: Any) -> Callable[[int], Any]:
     return make
 
 
+@lru_cache
 def class_size(nbytes: int) -> int:
     """The bytes that are set aside for a buffer of some."""
     step = 1 << max(nbytes - 1, 1).bit_length() - STEPS.bit_length()

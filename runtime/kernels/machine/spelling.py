@@ -12,6 +12,9 @@ from torchgen_out._runtime.kernels.machine.signatures import NAMES
 NUMBERS = {float: "float64", int: "int64", complex: "complex128", bool: "bool"}
 ALIGNED, C_DENSE = 0x100, 0x1  # flags of an array
 
+DTYPES = {code: np.dtype(code).name for code in np.typecodes["All"] if np.dtype(code).name in NAMES}
+"""The names of NumPy's types by their codes: to ask a type for its name takes a microsecond."""
+
 
 @cache
 def spell(argument: Any) -> str:
@@ -35,17 +38,18 @@ def spell_values(values: tuple[Any, ...]) -> tuple[str, ...] | None:
 def _spell_value(value: Any) -> str | None:
     if isinstance(value, np.ndarray):
         dtype, flags = value.dtype, value.flags.num
-        if dtype.name not in NAMES or not dtype.isnative:
+        name = DTYPES.get(dtype.char)
+        if name is None or not dtype.isnative:
             return None
         layout = "U" if not flags & ALIGNED else "C" if flags & C_DENSE else "A"
-        return f"{dtype.name}[{value.ndim}{layout}]"
+        return f"{name}[{value.ndim}{layout}]"
     number = NUMBERS.get(value.__class__)
     if number is not None:
         return number
     if isinstance(value, np.generic):
-        return value.dtype.name if value.dtype.name in NAMES else None
+        return DTYPES.get(value.dtype.char)
     if value.__class__ is tuple:
         kinds = {each.__class__ for each in value} or {int}
-        name = NUMBERS.get(kinds.pop())
-        return f"({name}*{len(value)})" if name and not kinds else None
+        own = NUMBERS.get(kinds.pop())
+        return f"({own}*{len(value)})" if own and not kinds else None
     return None

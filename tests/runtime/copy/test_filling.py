@@ -40,6 +40,23 @@ def test_only_what_is_seen_is_filled(part: str, dtype: str) -> None:
         assert whole.tolist() == numbers.tolist()
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("dtype", [*DTYPES, "complex128", "bfloat16", "uint64"])
+def test_large_memory_is_filled_to_its_ends(dtype: str, threads: int) -> None:
+    """By a loop of vectors, in parts: all elements, in any order of dims, and none beside them."""
+    before, rows = torch.get_num_threads(), 300
+    torch.set_num_threads(threads)
+    try:
+        for order in ((0, 1, 2), (2, 0, 1), (1, 0, 2)):
+            x = torch.zeros(rows + 2, 7, 131, dtype=getattr(torch, dtype))
+            x[1:-1].permute(order).fill_(1)
+            assert (x[1:-1] == 1).all() and (x[[0, -1]] == 0).all()
+            x[1:-1, :, 1:].permute(order).zero_()  # not dense
+            assert (x[1:-1, :, 1:] == 0).all() and (x[1:-1, :, 0] == 1).all()
+    finally:
+        torch.set_num_threads(before)
+
+
 def test_diagonals() -> None:
     for sizes in [(3, 4), (4, 3), (3, 3, 3), (1, 5)]:
         for dims in (range(len(sizes)), range(len(sizes))[::-1]):

@@ -27,6 +27,10 @@ FEW = 64
 """Elements up to which vectors do not gain what one step more to a loop in place costs."""
 
 
+MOVED = 12
+"""Bytes that an element of `x + y` takes in float32, for which `threads.GRAIN` holds."""
+
+
 class LoopKernels:
     """The loops around one formula for known dtypes, built when first used."""
 
@@ -36,7 +40,7 @@ class LoopKernels:
         self._inplace: dict[Any, Any] = {}
         self._strided: dict[Any, Any] = {}
         self.work = work_of(spec)
-        self.serial_below = -(-2 * threads.GRAIN // self.work)
+        self.serial_below = _least_to_share(spec, self.work)
         """Elements that are not worth a second thread."""
 
     def flat_kernel(self, form: tuple[int, ...] = ()) -> Any:
@@ -60,6 +64,14 @@ class LoopKernels:
             found = (tiled_kernel if tiled else strided_kernel)(self.spec, form, in_place)
             self._strided[form, tiled, in_place] = found
         return found
+
+
+def _least_to_share(spec: PointwiseSpec, work: int) -> int:
+    """The elements from which on a second thread gains more than it takes to give it its part."""
+    if work > streaming.LIGHT:
+        return -(-2 * threads.GRAIN // work)
+    moved = sum(each.itemsize for each in (*spec.inputs, *spec.outputs))
+    return 2 * threads.GRAIN * max(MOVED, moved) // moved
 
 
 Run = Callable[..., None]
