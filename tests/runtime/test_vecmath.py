@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import scipy.special
 
+import torchgen_out as torch
 from codegen.formula.primitives import FUNCTIONS
 from tests.runtime.vecmath_running import (
     Array,
@@ -313,6 +314,19 @@ def test_two_arguments(type_name: str, name: str, bound: float, reference: Funct
     x, y = pairs(type_name, 20000)
     wide = EXTENDED if type_name == "float64" else np.float64
     check(run(name, type_name, x, y), reference(x.astype(wide), y.astype(wide)), bound)
+
+
+@pytest.mark.parametrize("type_name", ["float32", "float64"])
+@pytest.mark.parametrize("exponent", [0.5, -0.5, -1.0, -2.0, 1.0, 2.0, 3.0, 0.0, 1.5])
+def test_powers_that_a_whole_loop_shares(exponent: float, type_name: str) -> None:
+    """Roots, reciprocals and products have loops of their own, where all elements are positive."""
+    wide = EXTENDED if type_name == "float64" else np.float64
+    exponents = np.linspace(-37, 37, 5000)
+    positive = (10.0**exponents).astype(type_name)
+    special = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, -2.5], type_name)
+    for x in (positive, np.concatenate([positive, special]), -positive):
+        found = (torch.from_numpy(x) ** exponent).numpy()
+        check(found, np.power(x.astype(wide), np.full(x.size, exponent, wide)), 2.0)
 
 
 @pytest.mark.parametrize("type_name", ["float32", "float64"])

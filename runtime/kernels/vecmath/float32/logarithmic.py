@@ -216,6 +216,17 @@ def pow_is_far(x, y):
     return (bits >= np.uint32(0x7F7FFFFF)) | is_small | (y - y != T(0))
 
 
+def pow_nearest(x, y):
+    """Of roots, reciprocals, and those of roots and squares. Error 1.5 ulp."""
+    root, inverse = np.sqrt(x), T(1) / x
+    result = root if y == T(0.5) else T(1) / root
+    return result if math.fabs(y) == T(0.5) else (inverse if y == T(-1) else inverse * inverse)
+
+
+def pow_is_beyond(x, y):
+    return (math.fabs(y) != T(0.5)) & (y != T(-1)) & (y != T(-2))
+
+
 def log2_double(x):
     """log2 x in double for positive normal x: relative error 2^-33. Serves pow."""
     shifted = np.float64(x).view(np.int64) - 0x3FE6A09E667F3BCD
