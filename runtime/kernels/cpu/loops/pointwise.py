@@ -154,12 +154,17 @@ def strided_text(spec: PointwiseSpec, form: tuple[int, ...], in_place: bool = Fa
     lines = [
         *_strided_head(spec, operands, scalars),
         *(f"    copy_{name} = np.empty({runs.BLOCK}, {name}.dtype)" for name in strided),
+        "    middle, done = geometry[last], 0  # of the dim beside the innermost one",
+        *(f"    t_{name} = geometry[r_{name} + last - 1]" for name in operands),
         "    for _ in range(runs):",
         *_inner_run(spec, strides, in_place),
-        "        if last == 1:",
-        *(f"            p_{name} += geometry[r_{name}]" for name in operands),
+        "        done += 1",
+        *(f"        p_{name} += t_{name}" for name in operands),
+        "        if done < middle:",
         "            continue",
-        *_odometer(operands, "last - 1"),
+        "        done = 0",
+        *(f"        p_{name} -= middle * t_{name}" for name in operands),
+        *_odometer(operands, "last - 2"),
     ]
     return preamble(spec, "strided") + "\n".join(lines) + "\n"
 
