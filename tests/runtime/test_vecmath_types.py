@@ -9,6 +9,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+import torchgen_out as torch
 from tests.runtime.vecmath_running import Function, float32_line, pairs, run
 from torchgen_out._runtime.kernels.vecmath import half, numpy_reference
 
@@ -89,6 +90,45 @@ def _on_integers(name: str, a: int, b: int) -> int:
         "fmod": lambda a, b: int(math.fmod(a, b)),
     }
     return rules[name](a, b)
+
+
+DTYPES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
+
+
+@pytest.mark.parametrize("type_name", DTYPES)
+@pytest.mark.parametrize("with_large", [False, True])
+def test_whole_numbers_are_divided_in_doubles_as_far_as_these_go(
+    type_name: str, with_large: bool
+) -> None:
+    """A block of numbers below 2^53 is divided as doubles, which must not round to the next
+    integer; one that has others, one by one."""
+    ends = np.iinfo(type_name)
+    random, most = np.random.default_rng(0), min(ends.max, 2**53 - 1)
+    divisors = [int(most ** random.random()) for _ in range(64)] + [1, 2, 3, 7, 127]
+    if ends.min < 0:
+        divisors += [-divisor for divisor in divisors]
+    least = max(ends.min, -most)
+    pairs = [
+        (min(max(divisor * int(share * (most // divisor)) + off, least), most), divisor)
+        for divisor in divisors
+        for share in (0, 0.3, 0.999, 1, -0.3, -1)
+        for off in (-1, 0, 1)
+    ]
+    if with_large:
+        pairs += [(d * (ends.max // 8 // d) - 1, d) for d in divisors if 1 < d < ends.max // 8]
+        pairs += [(ends.max, 3), (ends.max - 1, ends.max), (ends.min, 7), (ends.max, 1)]
+        pairs += [(ends.min, -1)] if ends.min < 0 else []
+    x, y = (np.array(column, type_name) for column in zip(*pairs, strict=True))
+    for name in ("floor_divide", "remainder", "fmod"):
+        found = getattr(torch, name)(torch.from_numpy(x), torch.from_numpy(y)).numpy()
+        expected = [_exact(name, a, b) for a, b in pairs]
+        wrapped = np.array([value % 2**64 for value in expected], np.uint64).astype(type_name)
+        assert np.array_equal(found, wrapped)
+
+
+def _exact(name: str, a: int, b: int) -> int:
+    toward_zero = a - b * (abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1))
+    return {"floor_divide": a // b, "remainder": a % b, "fmod": toward_zero}[name]
 
 
 @pytest.mark.parametrize("name", ["floor_divide", "remainder", "fmod"])

@@ -1,8 +1,12 @@
 """The primitives for the integer types; arithmetic wraps around as in C.
 
-Division by zero raises RuntimeError("ZeroDivisionError"), as PyTorch does on CPU: integer division
-does not vectorise anyway, so the check is free, and no result would be right.
+Division by zero raises RuntimeError("ZeroDivisionError"), as PyTorch does on CPU: no result would
+be right. Processors divide no vectors of integers, but those of doubles: where both numbers are
+below 2^53 the rounded quotient is on the right side of every integer, for x / y is at least 1 / |y|
+away from the next, which is more than half a unit in the last place.
 """
+
+import math
 
 import numpy as np
 
@@ -50,6 +54,16 @@ def floor_divide(x, y):
     return T(x // y)
 
 
+def floor_divide_near(x, y):
+    return T(np.int64(np.floor(np.float64(x) / np.float64(y))))
+
+
+def floor_divide_is_far(x, y):
+    """Whether a double may not hold one of them, or nothing is right."""
+    size = math.fabs(np.float64(x)) + math.fabs(np.float64(y))
+    return (size >= 9007199254740992.0) | (y == 0)
+
+
 def remainder(x, y):
     """With the sign of y, as Python's %."""
     if y == 0:
@@ -57,6 +71,14 @@ def remainder(x, y):
     if y == -1:
         return T(0)
     return T(x % y)
+
+
+def remainder_near(x, y):
+    return T(x - y * floor_divide_near(x, y))
+
+
+def remainder_is_far(x, y):
+    return floor_divide_is_far(x, y)
 
 
 def fmod(x, y):
@@ -67,6 +89,14 @@ def fmod(x, y):
         return T(0)
     r = x % y
     return T(r - y) if (r != 0) & ((x < 0) != (y < 0)) else T(r)
+
+
+def fmod_near(x, y):
+    return T(x - y * T(np.int64(np.float64(x) / np.float64(y))))
+
+
+def fmod_is_far(x, y):
+    return floor_divide_is_far(x, y)
 
 
 def magnitude(x):
