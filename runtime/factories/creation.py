@@ -471,10 +471,15 @@ def eye_rectangular(
         name, size = ("n", n) if n < 0 else ("m", m)
         raise RuntimeError(f"{name} must be greater or equal to 0, got {size}")
     on = _defaults.stack[-1] if device is None else devices.device(device)
-    if on.type_index == devices.CPU and layout is None and n * m <= shaping.MOST_PLACES:
+    if on.type_index == devices.CPU and layout is None:
         own = dtypes.default_dtype() if dtype is None else dtype_or(dtype, dtypes.float32)
-        flat, place = _identity(n, m, own)
-        return from_flat(flat.copy(), place, own, on, pin_memory)
+        if n * m <= shaping.MOST_PLACES:
+            flat, place = _identity(n, m, own)
+            return from_flat(flat.copy(), place, own, on, pin_memory)
+        place = dense_layout((n, m))
+        flat = (_zeros if n * m < BLOCKED else _zeroed)(n * m, own.numpy)
+        flat[: min(n, m) * m : m + 1] = bits_of(1, own)
+        return from_flat(flat, place, own, on, pin_memory)
     made = empty((n, m), dtype, layout, on, pin_memory, None, 0)
     made.diagonal().fill_(1)
     return made
