@@ -8,11 +8,12 @@ logarithms of the sums that the softmax divided by.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
 
+from torchgen_out._runtime.dispatch.launch_cache import LAUNCHES_KEPT
 from torchgen_out._runtime.kernels import build, threads
 from torchgen_out._runtime.kernels.cpu.folding import broadcast
 from torchgen_out._runtime.kernels.cpu.matmul.tile_product import product_text
@@ -69,7 +70,7 @@ def _run(
 ) -> None:
     """Run a kernel over its heads, or over blocks of queries of these."""
     query, key, value = arrays[:3]
-    sizes = _sizes(query, key, value, causal)
+    sizes = _sizes(query.shape, key.shape[1], value.shape[3], causal)
     heads, length, columns, size, width, rows, _ = sizes.tolist()
     units = query.shape[0] * heads
     work = units * length * columns * (size + width) // PRODUCTS_PER_ELEMENT
@@ -92,10 +93,10 @@ def _spread(mask: Array | None, query: Array, key: Array) -> Array | None:
     return broadcast(mask, (batch, heads, length, key.shape[1]))
 
 
-def _sizes(query: Array, key: Array, value: Array, causal: bool) -> Array:
+@lru_cache(maxsize=LAUNCHES_KEPT)
+def _sizes(queries: tuple[int, ...], columns: int, width: int, causal: bool) -> Array:
     """What the kernels read: heads, queries, keys, both sizes, rows of a block, is it causal."""
-    _, length, heads, size = query.shape
-    columns, width = key.shape[1], value.shape[3]
+    _, length, heads, size = queries
     rows = CAUSAL_ROWS if causal else BLOCK_NUMEL // max(columns, 1)
     rows = min(max(rows // ROWS_AT_LEAST * ROWS_AT_LEAST, ROWS_AT_LEAST), ROWS_AT_MOST)
     return np.array([heads, length, columns, size, width, rows, causal], NUMBERS)
@@ -108,12 +109,14 @@ def _addresses(arrays: tuple[Array | None, ...]) -> Array:
 
 
 def _strides(arrays: tuple[Array | None, ...]) -> Array:
-    """The strides of arrays in elements, four each."""
-    found: list[int] = []
-    for array in arrays:
-        strides = (0,) * 4 if array is None else array.strides
-        size = 1 if array is None else array.itemsize
-        found += [stride // size for stride in strides]
+    """The strides of arrays of one dtype in elements, four each."""
+    strides = tuple([None if array is None else array.strides for array in arrays])
+    return _in_elements(strides, arrays[0].itemsize)
+
+
+@lru_cache(maxsize=LAUNCHES_KEPT)
+def _in_elements(strides: tuple[tuple[int, ...] | None, ...], size: int) -> Array:
+    found = [stride // size for each in strides for stride in each or (0,) * 4]
     return np.array(found, NUMBERS)
 
 
