@@ -195,8 +195,7 @@ def affine(out: Array, a: Array, b: Array, bias: Array) -> None:
 
 def multiply_without_blas(out: Array, a: Array, b: Array, alpha: Any, beta: Any) -> None:
     """The same for any dtype."""
-    is_whole = integers.suits(out, a.shape[-1])
-    (integers.multiply if is_whole else multiply_by_numpy)(out, a, b, alpha, beta)
+    (integers.multiply if integers.suits(out) else multiply_by_numpy)(out, a, b, alpha, beta)
 
 
 @quiet

@@ -1,7 +1,7 @@
 """Planned products of matrices: shapes, flags and leading dimensions found once per geometry.
 
 Products of middle size are our own, the others are OpenBLAS's. What BLAS cannot read without a
-copy, empty matrices, and integers get no plan: they are left to `runtime.kernels.cpu.matmul.blas`.
+copy, and empty matrices get no plan: they are left to `runtime.kernels.cpu.matmul.blas`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from torchgen_out._runtime.kernels.cpu.matmul import shared, small_batches, tiled
+from torchgen_out._runtime.kernels.cpu.matmul import integers, shared, small_batches, tiled
 from torchgen_out._runtime.kernels.cpu.matmul.tiled import Layout
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
@@ -24,6 +24,10 @@ PLAIN, TRANSPOSED = 111, 112
 
 def plan_product(out: TensorSpec, a: TensorSpec, b: TensorSpec) -> LaunchPlan | None:
     """LaunchPlan (m, k) @ (k, n), or the same for each of a batch."""
+    if out.dtype.kind != "f":
+        whole = integers.plan_product(out, a, b)
+        if whole is not None:
+            return whole
     (_, sizes_a, strides_a), (_, sizes_b, strides_b) = a, b
     batch, step_a, step_b = 1, 0, 0
     if len(sizes_a) == 2 and 1 in (sizes_a[0], sizes_b[1]):
@@ -47,6 +51,8 @@ def plan_product(out: TensorSpec, a: TensorSpec, b: TensorSpec) -> LaunchPlan | 
 
 def plan_mv(out: TensorSpec, matrix: TensorSpec, vector: TensorSpec) -> LaunchPlan | None:
     """LaunchPlan (m, k) @ (k)."""
+    if out.dtype.kind != "f":
+        return integers.plan_product(out, matrix, vector)
     return _plan_vector(out, vector_numbers(matrix, vector))
 
 
