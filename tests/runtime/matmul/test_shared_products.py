@@ -95,3 +95,22 @@ def test_factorisations_give_openblas_its_threads_back(n: int) -> None:
     exact = np.linalg.svd(matrix.numpy(), compute_uv=False)
     check(lambda: torch.linalg.svdvals(matrix), exact)
     check(lambda: torch.linalg.qr(matrix)[1].abs(), abs(np.linalg.qr(matrix.numpy())[1]))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("columns", [1, 4, 7, 8, 9])
+def test_few_columns(dtype: str, columns: int) -> None:
+    """Vectors and what is added lie apart, or are one number; with beta 0 that is not read."""
+    source = np.random.default_rng(columns)
+    a = source.standard_normal((500, columns)).astype(dtype)
+    c = source.standard_normal((500, 2)).astype(dtype)
+    x = source.standard_normal((columns, 3)).astype(dtype)
+    matrix, added, vector = torch.tensor(a), torch.tensor(c)[:, 1], torch.tensor(x)[:, 1]
+    expected = a @ x[:, 1]
+    check(lambda: matrix @ vector, expected)
+    check(lambda: torch.mm(vector.contiguous()[None], matrix.t()), expected[None])
+    for given in (added, added.contiguous(), added[:1]):
+        wanted = 2 * given.numpy() - expected
+        check(lambda given=given: torch.addmv(given, matrix, vector, beta=2, alpha=-1), wanted)
+    nothing = added * float("nan")
+    check(lambda: torch.addmv(nothing, matrix, vector, beta=0), expected)

@@ -46,7 +46,7 @@ def _plan_vector(
     if numbers is not None and factors is not None:
         step = expanded_strides((self.sizes, self.strides), result.sizes)
         own = np.concatenate([numbers, np.array(step, np.int64), factors])
-        return shared.plan_added_vector(result.dtype, own, prod(result.sizes), prod(numbers[:2]))
+        return matrix_plans.plan_added_vector(result, own)
     return None
 
 

@@ -12,14 +12,19 @@ from typing import Any
 
 import numpy as np
 
-from torchgen_out._runtime.kernels.cpu.matmul import integers, shared, small_batches, tiled
+from torchgen_out._runtime.kernels.cpu.matmul import (
+    few_columns,
+    integers,
+    shared,
+    small_batches,
+    tiled,
+)
+from torchgen_out._runtime.kernels.cpu.matmul.shared import PLAIN, TRANSPOSED
 from torchgen_out._runtime.kernels.cpu.matmul.tiled import Layout
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
 Geometry = tuple[tuple[int, ...], tuple[int, ...]]
 """Sizes and strides of a matrix."""
-
-PLAIN, TRANSPOSED = 111, 112
 
 
 def plan_product(out: TensorSpec, a: TensorSpec, b: TensorSpec) -> LaunchPlan | None:
@@ -95,7 +100,7 @@ def _plan_biased(out: TensorSpec, numbers: Any) -> LaunchPlan | None:
     if numbers is None:
         return None
     own = np.concatenate([numbers, np.zeros(1, np.int64), np.ones(2).view(np.int64)])
-    plan = shared.plan_added_vector(out.dtype, own, prod(out.sizes), prod(numbers[:2]))
+    plan = plan_added_vector(out, own)
     if plan is None:
         return None
 
@@ -105,6 +110,16 @@ def _plan_biased(out: TensorSpec, numbers: Any) -> LaunchPlan | None:
         plan.run(flat, bias, a, b, at, at_a, at_b, numbers)
 
     return LaunchPlan(run, plan.params)
+
+
+def plan_added_vector(out: TensorSpec, numbers: Any) -> LaunchPlan | None:
+    """Plan the product of a matrix and a vector that is added to something.
+
+    numbers: of the product, the step of what it is added to, and the bits of both factors.
+    """
+    own = few_columns.plan_vector(out.dtype, numbers, is_added=True)
+    count, work = prod(out.sizes), prod(numbers[:2])
+    return own or shared.plan_added_vector(out.dtype, numbers, count, work)
 
 
 def plan_addmm(
@@ -227,4 +242,5 @@ def _plan_products(dtype: Any, numbers: Any) -> LaunchPlan | None:
 def _plan_vector(out: TensorSpec, numbers: Any) -> LaunchPlan | None:
     if numbers is None:
         return None
-    return shared.plan_vector(out.dtype, numbers, prod(out.sizes), prod(numbers[:2]))
+    own = few_columns.plan_vector(out.dtype, numbers, is_added=False)
+    return own or shared.plan_vector(out.dtype, numbers, prod(out.sizes), prod(numbers[:2]))

@@ -20,6 +20,7 @@ Array = Any
 UNIT = 16  # rows or columns are shared out in so many
 MANY = 8  # matrices that are shared out as they are
 ITEMS, ROWS, COLUMNS = range(3)
+PLAIN, TRANSPOSED = 111, 112  # BLAS's words for a matrix as it is, or turned
 PRODUCTS_PER_ELEMENT = 16  # products that take as long as an element of element-wise work
 NUMBERS = np.dtype(np.int64)
 
@@ -111,7 +112,21 @@ def kernel(out, a, b, bias, at_a, at_b, at_bias, plan):
     part(0, ALL, out, a, b, bias, at_a, at_b, at_bias, plan)
 '''
 
-ADDING = '''\
+START = '''\
+@inner
+def start_with(out, self, at, step):
+    """Copy what is added to, elements `step` apart."""
+    if step == 1:
+        out[:] = self[at : at + out.size]
+    else:
+        for i in range(out.size):
+            out[i] = self[at + i * step]
+'''
+
+ADDING = (
+    START
+    + '''
+
 @inner
 def begin(i, share, out, self, at, plan):
     """Copy what the product of two matrices is added to."""
@@ -120,12 +135,7 @@ def begin(i, share, out, self, at, plan):
     for r in range(row, row + rows):
         start = i * plan[14] + r * plan[1] + column
         to = out[start : start + columns]
-        start = at + i * plan[11] + r * plan[12] + column * step
-        if step == 1:
-            to[:] = self[start : start + columns]
-        else:
-            for j in range(columns):
-                to[j] = self[start + j * step]
+        start_with(to, self, at + i * plan[11] + r * plan[12] + column * step, step)
 
 
 @entry
@@ -151,6 +161,7 @@ def kernel(out, self, a, b, at, at_a, at_b, plan):
     """All of it."""
     part(0, ALL, out, self, a, b, at, at_a, at_b, plan)
 '''
+)
 
 VECTOR = '''\
 @entry
@@ -206,8 +217,7 @@ def part(first, last, out, self, a, b, at, at_a, at_b, plan):
         at_a += start
     count = m if flag == PLAIN else n
     if beta != 0:
-        for i in range(start, start + count):
-            out[i] = self[at + i * plan[6]]
+        start_with(out[start : start + count], self, at + start * plan[6], plan[6])
     threads = take_threads(m * n, MOST_ALONE_VECTOR)
     gemv(
         types.int32(ROW_MAJOR),
@@ -268,7 +278,7 @@ def plan_vector(dtype: Any, numbers: Array, count: int, work: int) -> LaunchPlan
 
 def plan_added_vector(dtype: Any, numbers: Array, count: int, work: int) -> LaunchPlan | None:
     """Plan such a product that is added to something: its numbers, the step of that, factors."""
-    texts = blas.alone_text(blas.gemv_text(dtype)), PIECE, ADDED_VECTOR
+    texts = blas.alone_text(blas.gemv_text(dtype)), PIECE, START, ADDED_VECTOR
     return plan_parts("added_vector", texts, dtype, 3, numbers, -(-count // UNIT), work)
 
 
