@@ -20,7 +20,8 @@ from torchgen_out._runtime.kernels.cpu.loops.rows import (
     FOLD_FEW,
     FOLD_WITH_IDENTITY,
     FOLDS_FROM_FIRST,
-    IN_LANES,
+    IN_LANES_ONCE,
+    IN_LANES_REPEATED,
     IN_ORDER,
     LONG_ROW,
     ROW,
@@ -207,8 +208,7 @@ def rows_text(spec: ReductionSpec) -> str:
     """The text of the loop over rows."""
     scalars = _scalar_list(spec)
     in_lanes = spec.parts[0] is None
-    many = IN_LANES if spec.acc.kind in "fc" else IN_ORDER
-    from_first = "\n\n".join((FOLD_FEW, many, FOLDS_FROM_FIRST))
+    from_first = "\n\n".join((FOLD_FEW, _fold_many(spec), FOLDS_FROM_FIRST))
     body = (from_first if in_lanes else FOLD_WITH_IDENTITY).format(
         scalars=scalars,
         element=load("run[i]", spec.input, spec.compute),
@@ -230,6 +230,15 @@ def rows_text(spec: ReductionSpec) -> str:
         passed=", lanes" if in_lanes else "",
     )
     return _preamble(spec, "rows") + body + "\n\n" + rows
+
+
+def _fold_many(spec: ReductionSpec) -> str:
+    """The text of the fold of many elements that begins with the first."""
+    if spec.acc.kind not in "fc":
+        return IN_ORDER
+    source = build.plain_source(spec.parts[1])
+    is_extreme = re.search(r"^ +return (min|max)\(acc, self\)$", source, re.MULTILINE)
+    return IN_LANES_REPEATED if is_extreme else IN_LANES_ONCE
 
 
 @cache

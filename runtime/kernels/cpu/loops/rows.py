@@ -71,29 +71,48 @@ def fold_few(run{scalars}):
 
 IN_LANES = '''\
 @inner
-def fold_many(run, lanes{scalars}):
+def fold_many(run, lanes{{scalars}}):
     """Folds at least LONG elements in lanes.
 
     What LLVM does by itself for a sum, it may not do where the order could matter, as in a maximum
     that keeps NaN. Lanes are memory, so four elements go into one at once. Loops over them alone
     would be unrolled, and not vectorise.
     """
-    for k in range(run.size // LONG):
-        base = np.uint64(k * LONG)
+    for k in range({blocks}):
+        base = np.uint64({base})
         for lane in range(LANES):
-            four = fold_four(run, base + np.uint64(lane), np.uint64(LANES){scalars})
+            four = fold_four(run, base + np.uint64(lane), np.uint64(LANES){{scalars}})
             lanes[lane] = combine(lanes[lane], four) if k else four
+{few}    half = combine(join_four(lanes, 0), join_four(lanes, 4))
+    acc = combine(half, combine(join_four(lanes, 8), join_four(lanes, 12)))
+{last}    return acc
+'''
+
+IN_LANES_ONCE = IN_LANES.format(
+    blocks="run.size // LONG",
+    base="k * LONG",
+    few="""\
     for k in range(run.size // LONG * 4, run.size // LANES):
         base = np.uint64(k * LANES)
         for lane in range(LANES):
             i = base + np.uint64(lane)
             lanes[lane] = reduce(lanes[lane], {element}{scalars})
-    half = combine(join_four(lanes, 0), join_four(lanes, 4))
-    acc = combine(half, combine(join_four(lanes, 8), join_four(lanes, 12)))
+""",
+    last="""\
     for i in range(run.size // LANES * LANES, run.size):
         acc = reduce(acc, {element}{scalars})
-    return acc
-'''
+""",
+)
+
+IN_LANES_REPEATED = IN_LANES.format(
+    blocks="(run.size + LONG - 1) // LONG",
+    base="lesser(k * LONG, run.size - LONG)",
+    few="",
+    last="",
+)
+"""The same where elements may be folded twice: the last LONG are a block, whatever of them was in
+the one before. What is left over is not taken one by one: of rows of 100 that was most of the time.
+"""
 
 IN_ORDER = '''\
 @inner
