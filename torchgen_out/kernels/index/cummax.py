@@ -18,7 +18,7 @@ def cummax_single_0(
 ):  # fmt: skip
     """values[..., j] = self[..., j] if self[..., j] >= values[..., j - 1 else -inf] or self[...,
         j] != self[..., j] else values[..., j - 1 else -inf]
-    indices[..., j] = int(j if self[..., j] == values[..., j] or self[..., j] != self[..., j]
+    indices[..., j] = int(j if self[..., j] >= values[..., j] or self[..., j] != self[..., j]
         else indices[..., j - 1 else 0])
     """
     for item in range(start, stop):
@@ -34,7 +34,7 @@ def cummax_single_0(
             t1 = t0 or self_value != self_value
             values_value = self_value if t1 else values_so_far
             place_value = np.int64(j)
-            t2 = self_value == values_value or self_value != self_value
+            t2 = self_value >= values_value or self_value != self_value
             indices_value = np.int64(place_value if t2 else indices_so_far)
             values_so_far = values_value
             indices_so_far = indices_value
@@ -69,7 +69,7 @@ def cummax_0(
 ):  # fmt: skip
     """values[..., j, i] = self[..., j, i] if self[..., j, i] >= values[..., j - 1, i else -inf] or
         self[..., j, i] != self[..., j, i] else values[..., j - 1, i else -inf]
-    indices[..., j, i] = int(j if self[..., j, i] == values[..., j, i] or self[..., j, i] !=
+    indices[..., j, i] = int(j if self[..., j, i] >= values[..., j, i] or self[..., j, i] !=
         self[..., j, i] else indices[..., j - 1, i else 0])
     """
     indices_block = np.empty(COLUMNS, np.int64)
@@ -94,7 +94,7 @@ def cummax_0(
                     t1 = t0 or self_value != self_value
                     values_value = self_value if t1 else values_so_far
                     place_value = np.int64(j)
-                    t2 = self_value == values_value
+                    t2 = self_value >= values_value
                     t3 = t2 or self_value != self_value
                     indices_value = np.int64(place_value if t3 else indices_so_far)
                     values_so_far = values_value
@@ -122,7 +122,7 @@ def cummax_device_0(
         t0 = self_value >= values_so_far or self_value != self_value
         values_value = self_value if t0 else values_so_far
         place_value = np.int64(j)
-        t1 = self_value == values_value or self_value != self_value
+        t1 = self_value >= values_value or self_value != self_value
         indices_value = np.int64(place_value if t1 else indices_so_far)
         values_so_far = values_value
         indices_so_far = indices_value
@@ -152,7 +152,7 @@ def cummax_device_0_step(
 def cummax_device_0_joined(a0, a1, b0, b1):
     t0 = b0 != b0
     t1 = b0 if b0 >= a0 or t0 else a0
-    return t1, b1 if b0 == t1 or t0 else a1
+    return t1, b1 if b0 >= t1 or t0 else a1
 
 
 program = IndexProgram(
