@@ -44,7 +44,8 @@ def way_forward(y: Any, x: Any, w: Any, dtype: Any, geometry: Geometry) -> str:
     if winograd.suits(*given):
         return "winograd"
     if suits_offsets(dtype, outputs):
-        return "implicit"
+        is_better = is_flat and flat.outdoes_implicit(result, weight, geometry.groups)
+        return "flat" if is_better else "implicit"
     if depthwise.suits(*given):
         return "depthwise"
     return "flat" if is_flat else "direct" if is_float else "columns"

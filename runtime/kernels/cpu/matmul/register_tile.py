@@ -300,11 +300,15 @@ def vector_place(builder, pointer, index, vector):
 
 
 def transpose(target, at, stride, source, start, step, lines, count):
-    """target[at + i * stride + j] = source[start + j * step + i] for i < lines, j < count."""
+    """target[at + i * stride + j] = source[start + j * step + i] for i < lines, j < count.
+
+    A tile's lines are written to their ends first: where they lie a multiple of 4 KB apart, more of
+    them would push each other out of the first cache.
+    """
     stay_apart()
     whole, full = lines - lines % LANES, count - count % LANES
-    for j in range(0, full, LANES):
-        for i in range(0, whole, LANES):
+    for i in range(0, whole, LANES):
+        for j in range(0, full, LANES):
             transpose_tile(target, at + i * stride + j, stride, source, start + j * step + i, step)
     for i in range(lines):
         for j in range(full if i < whole else 0, count):
