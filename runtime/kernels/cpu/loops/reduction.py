@@ -104,9 +104,10 @@ def columns(start, stop, out, x, n, width, step, outer{scalars}):
         for begin in range(greater(start - o * width, 0), end, COLUMNS):
             count = lesser(COLUMNS, end - begin)
             fold_columns(total, block, x, o * outer + begin, n, step, count{scalars})
+            results = out[o * width + begin : o * width + begin + count]
             for i in range(count):
                 acc = total[i]
-                out[o * width + begin + i] = {project}
+                results[i] = {project}
 
 
 @entry
