@@ -182,5 +182,5 @@ def check_out(result: dtype, out: dtype, rule: str = "cast") -> None:
         if out.kind == "c":
             raise errors.real_out_expected(out)
         return
-    if not can_cast(result, out):
+    if result is not out and not can_cast(result, out):
         raise errors.cannot_cast(result, out)
