@@ -14,7 +14,6 @@ import numpy as np
 
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.backends import protocol as backends
-from torchgen_out._runtime.backends.cpu import pool
 from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
@@ -31,7 +30,7 @@ from torchgen_out._runtime.core.size import Size, make_size
 from torchgen_out._runtime.core.storage import Storage
 from torchgen_out._runtime.core.tensor import Tensor, build
 from torchgen_out._runtime.kernels import narrow, threads
-from torchgen_out._runtime.kernels.cpu import narrow_arrays
+from torchgen_out._runtime.kernels.cpu import narrow_arrays, pool
 from torchgen_out._runtime.kernels.cpu.copy import shaping
 from torchgen_out._runtime.kernels.cpu.copy.copy import BLOCKED, fill
 

@@ -12,7 +12,6 @@ import numpy as np
 
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.backends import protocol as backends
-from torchgen_out._runtime.backends.cpu import pool
 from torchgen_out._runtime.core import deprecation, number, promotion
 from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import dtype as dtypes
@@ -23,6 +22,7 @@ from torchgen_out._runtime.core.layout import layout
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.factories import creation
 from torchgen_out._runtime.kernels import threads
+from torchgen_out._runtime.kernels.cpu import pool
 from torchgen_out._runtime.kernels.cpu.copy import ranges
 
 _INT64, _FLOAT64 = np.dtype(np.int64), np.dtype(np.float64)

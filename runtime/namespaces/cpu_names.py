@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from torchgen_out._runtime.backends.cpu.pool import (
+from torchgen_out._runtime.kernels.cpu.pool import (
     empty_cache,
     max_memory_allocated,
     memory_allocated,

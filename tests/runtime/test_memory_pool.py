@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import torchgen_out as torch
-from torchgen_out._runtime.backends.cpu import pool
+from torchgen_out._runtime.kernels.cpu import pool
 from torchgen_out._runtime.kernels.cpu.aligned import CACHE_LINE
 
 FLOAT = np.dtype(np.float32)

@@ -26,7 +26,7 @@ from torchgen_out._runtime.backends.common.given_results import (
 from torchgen_out._runtime.backends.common.output import Output
 from torchgen_out._runtime.backends.common.pointwise_calls import are_contiguous
 from torchgen_out._runtime.backends.common.roles import argument_roles
-from torchgen_out._runtime.backends.cpu import casting, pool
+from torchgen_out._runtime.backends.cpu import casting
 from torchgen_out._runtime.backends.cpu.conversions import Operand, plan_filling, with_conversions
 from torchgen_out._runtime.backends.cpu.memory import memory_of
 from torchgen_out._runtime.core import dtype as dtypes
@@ -41,7 +41,7 @@ from torchgen_out._runtime.dispatch import signature as signatures
 from torchgen_out._runtime.dispatch.call_spec import NEW, UPDATE, WRITE, CallSpec, Role
 from torchgen_out._runtime.dispatch.launch_cache import LaunchCache
 from torchgen_out._runtime.dispatch.operator import INPLACE, OUT, Call, Dispatch
-from torchgen_out._runtime.kernels.cpu import narrow_arrays
+from torchgen_out._runtime.kernels.cpu import narrow_arrays, pool
 from torchgen_out._runtime.kernels.cpu.copy.casting import can_move, mover
 from torchgen_out._runtime.kernels.cpu.planned import (
     FEW,

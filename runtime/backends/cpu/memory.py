@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from torchgen_out._runtime import errors
-from torchgen_out._runtime.backends.cpu import pool
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import shared_memory
 from torchgen_out._runtime.core.dense import dense_layout
 from torchgen_out._runtime.core.storage import Storage
 from torchgen_out._runtime.core.tensor import Tensor, build
+from torchgen_out._runtime.kernels.cpu import pool
 
 
 def empty(sizes: Sequence[int], dtype: dtypes.dtype) -> Tensor:

@@ -7,14 +7,13 @@ from functools import cache, partial
 from typing import Any
 
 from torchgen_out._runtime.backends.common.output import Output
-from torchgen_out._runtime.backends.cpu import pool
 from torchgen_out._runtime.backends.cpu.memory import memory_of
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch.call_spec import NEW, UPDATE
 from torchgen_out._runtime.kernels import plan as plans
 from torchgen_out._runtime.kernels import threads
-from torchgen_out._runtime.kernels.cpu import streaming
+from torchgen_out._runtime.kernels.cpu import pool, streaming
 from torchgen_out._runtime.kernels.cpu.loops.pointwise_launches import LoopKernels, Run, plan_loop
 
 

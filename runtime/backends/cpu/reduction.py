@@ -16,7 +16,6 @@ from torchgen_out._runtime.backends.common.reduction_plan import (
     reduction_spec,
     reduction_types,
 )
-from torchgen_out._runtime.backends.cpu import pool
 from torchgen_out._runtime.backends.cpu.memory import memory_of, typed_buffer
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
@@ -28,6 +27,7 @@ from torchgen_out._runtime.dispatch import signature as signatures
 from torchgen_out._runtime.dispatch.launch_cache import LAUNCHES_KEPT
 from torchgen_out._runtime.dispatch.operator import OUT, Call, Reduction
 from torchgen_out._runtime.kernels import threads
+from torchgen_out._runtime.kernels.cpu import pool
 from torchgen_out._runtime.kernels.cpu.aligned import empty_of
 from torchgen_out._runtime.kernels.cpu.copy.casting import find_copier
 from torchgen_out._runtime.kernels.cpu.loops.pointwise_launches import Run

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from torchgen_out._runtime.backends.common.pointwise_calls import are_contiguous
-from torchgen_out._runtime.backends.cpu import casting, pool
+from torchgen_out._runtime.backends.cpu import casting
 from torchgen_out._runtime.backends.cpu.conversions import Operand
 from torchgen_out._runtime.backends.cpu.memory import memory_of
 from torchgen_out._runtime.core import dtype as dtypes
@@ -18,6 +18,7 @@ from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch.operator import Call, View
 from torchgen_out._runtime.dispatch.view_call import Answers, make_copy_call
+from torchgen_out._runtime.kernels.cpu import pool
 from torchgen_out._runtime.kernels.cpu.copy.casting import can_move, mover
 from torchgen_out._runtime.kernels.plan import Geometry, element_places
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from torchgen_out._runtime.backends.cpu import pool
 from torchgen_out._runtime.core import shared_memory
 from torchgen_out._runtime.core.shared_memory import Lease, SharedMemory
+from torchgen_out._runtime.kernels.cpu import pool
 
 MOST_WASTED = 2
 """How many times as large as what is asked for a piece of memory may be."""

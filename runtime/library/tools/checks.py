@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from torchgen_out._runtime.backends.cpu import pool
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core.tensor import Tensor, from_array
 from torchgen_out._runtime.dispatch.tables import forget_calls
+from torchgen_out._runtime.kernels.cpu import pool
 from torchgen_out._runtime.library.tools import reading
 from torchgen_out._runtime.library.tools.calling import (
     TOLERANCE,

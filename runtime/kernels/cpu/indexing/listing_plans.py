@@ -14,6 +14,7 @@ from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import shape
 from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.build import kernel
+from torchgen_out._runtime.kernels.cpu import pool
 from torchgen_out._runtime.kernels.cpu.small import BOOL, DTYPES, INT64, SMALL, as_words
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
@@ -360,12 +361,13 @@ def plan_one_hot(self: TensorSpec, num_classes: int = -1) -> LaunchPlan:
         raise RuntimeError("Can not infer total number of classes from empty tensor.")
     find = greatest_of.entry_point((INT64,))
     mark = mark_classes.entry_point((int, int, INT64, INT64, int))
+    make = pool.any_size(INT64)
 
     def run(a: Array, at: int, sizes: tuple[int, ...]) -> Found:
         classes = a[at : at + count]
         width = class_count(find(classes), num_classes) if count else num_classes
         shape.check_storable((*sizes, width))
-        out = np.empty(count * width, np.int64)
+        out = make(count * width)
         threads.run_ranges(mark, count, out.size, out, classes, width)
         return [(out, (*sizes, width))]
 
@@ -386,10 +388,16 @@ def class_count(greatest: int, num_classes: int) -> int:
     return num_classes
 
 
+MARKED = 64
+"""Rows that are cleared at once: they are in the cache when they are marked."""
+
+
 @kernel
 def mark_classes(start, stop, out, classes, width):
     """Rows of zeros, with a one in each."""
-    for i in range(start, stop):
-        for j in range(i * width, (i + 1) * width):
-            out[j] = 0
-        out[i * width + classes[i]] = 1
+    for first in range(start, stop, MARKED):
+        end = min(first + MARKED, stop)
+        for j in range(first * width, end * width):
+            out[np.uint64(j)] = 0  # of an index that might be negative, this is no `memset`
+        for i in range(first, end):
+            out[np.uint64(i * width + classes[i])] = 1
