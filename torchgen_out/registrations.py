@@ -846,6 +846,7 @@ ops._avg_pool_backward = dispatch._avg_pool_backward
 ops._adaptive_avg_pool2d = dispatch._adaptive_avg_pool2d
 ops.adaptive_avg_pool2d = composite.adaptive_avg_pool2d
 ops._adaptive_max_pool2d = dispatch._adaptive_max_pool2d
+ops._adaptive_max_pool2d_values = dispatch._adaptive_max_pool2d_values
 ops.adaptive_max_pool2d = composite.adaptive_max_pool2d
 ops._adaptive_avg_pool3d = dispatch._adaptive_avg_pool3d
 ops.adaptive_avg_pool3d = composite.adaptive_avg_pool3d

@@ -133,6 +133,18 @@ def is_argument(statement: Statement) -> bool:
     return statement.fold is not None and statement.fold.kind in (ARGMAX, ARGMIN)
 
 
+def tells_where(other: Statement, statement: Statement) -> bool:
+    """Whether one statement says where the extreme is that another finds."""
+    kind = {MAX: ARGMAX, MIN: ARGMIN}.get(statement.fold.kind) if statement.fold else None
+    if kind is None or statement.fold is None or other.fold is None:
+        return False
+    if replace(other.fold, told=None) != replace(statement.fold, kind=kind):
+        return False
+    return statement == replace(
+        other, target=statement.target, fold=statement.fold, type=statement.type
+    )
+
+
 def is_located(statement: Statement) -> bool:
     """Whether a fold tells which range a number lies in."""
     return statement.fold is not None and statement.fold.kind == LOCATED

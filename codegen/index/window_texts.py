@@ -10,9 +10,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from ..model import place as places
-from ..model.index import ARGMAX, ARGMIN, MAX, MIN, Statement, Test
+from ..model.index import Statement, Test
 from ..model.loops import LoopProgram, Nest, Phase, Window
 from ..model.place import Index, Parameter, Place
+from .folds import tells_where
 from .python import HostWriter, NestWriter
 from .writer import WindowText, python_name
 
@@ -171,14 +172,7 @@ class WindowNestWriter(NestWriter):
 
     def twin(self, statement: Statement) -> Statement | None:
         """The statement that says where the same extreme is, and so what it is."""
-        kinds, fold = {MAX: ARGMAX, MIN: ARGMIN}, statement.fold
-        for each in self.nest.statements if fold is not None and fold.kind in kinds else ():
-            assert fold is not None
-            if each.fold and replace(each.fold, told=None) == replace(fold, kind=kinds[fold.kind]):
-                same = replace(each, target=statement.target, fold=fold, type=statement.type)
-                if same == statement:
-                    return each
-        return None
+        return next((each for each in self.nest.statements if tells_where(each, statement)), None)
 
     def sums_in_runs(self) -> bool:
         """Whether sums are made of runs: there are few elements, unless windows may be long."""

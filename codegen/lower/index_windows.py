@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
+from ..index.folds import tells_where
 from ..index.sizes import Sizes, size_of
 from ..model import place as places
 from ..model.index import Access, IndexProgram, Statement, Test
-from ..model.loops import Phase, Window
+from ..model.loops import Nest, Phase, Window
 from ..model.place import Element, Function, Place
 from .index_nests import cuts, goes_through_a_tensor, nests_of
 
@@ -51,7 +52,22 @@ def _cut_window_of(phase: Phase, statements: Sequence[Statement]) -> Window | No
         return None
     if any(each.indices != items for each in statements) or len(items) + phase.has_batch < 2:
         return None
-    return Window(items, phase.numbers, phase.nests, phase.nests, (), is_cut=True)
+    nests = _paired(phase.nests)
+    return Window(items, phase.numbers, nests, nests, (), is_cut=True)
+
+
+def _paired(nests: Sequence[Nest]) -> tuple[Nest, ...]:
+    """Nests of extremes together with those, over the same, that tell where these are."""
+    found: list[Nest] = []
+    for nest in nests:
+        (told, *others), before = nest.statements, found[-1] if found else None
+        if before is not None and not others and tells_where(told, before.statements[-1]):
+            joined = replace(nest, statements=(*before.statements, told))
+            if before == replace(joined, statements=before.statements):
+                found[-1] = joined
+                continue
+        found.append(nest)
+    return tuple(found)
 
 
 def _is_of_windows(

@@ -6102,6 +6102,24 @@ def _adaptive_max_pool2d(input: Tensor, output_size: int | Sequence[int]) -> tup
     return call(input, output_size)
 
 
+__adaptive_max_pool2d_values = operators._adaptive_max_pool2d_values.calls
+
+
+def _adaptive_max_pool2d_values(input: Tensor, output_size: int | Sequence[int]) -> Tensor:
+    """_adaptive_max_pool2d_values(Tensor self, int[2] output_size) -> Tensor
+
+    The largest element of each of `output_size` windows and not its place, for what needs no
+        gradient.
+    """
+    if output_size.__class__ is not int:
+        output_size = as_ints(output_size, "_adaptive_max_pool2d_values", "output_size", 2)
+    try:
+        call = __adaptive_max_pool2d_values[input._key]
+    except AttributeError:
+        return __adaptive_max_pool2d_values.miss(input, output_size)
+    return call(input, output_size)
+
+
 __adaptive_avg_pool3d = operators._adaptive_avg_pool3d.calls
 
 

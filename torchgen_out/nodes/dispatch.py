@@ -6755,6 +6755,32 @@ def recording__adaptive_max_pool2d(below, needs_self):
     return call
 
 
+class AdaptiveMaxPool2dValuesBackward0(Node):
+    """_adaptive_max_pool2d_values
+    self: not_implemented
+    """
+
+    __slots__ = ()
+
+    def apply(node, grad):
+        grad_self = errors.raise_not_differentiable("_adaptive_max_pool2d_values")
+        return (grad_self,)
+
+
+def recording__adaptive_max_pool2d_values(below, needs_self):
+    """Records AdaptiveMaxPool2dValuesBackward0 around `below`."""
+
+    def call(self, output_size):
+        result = below(self, output_size)
+        if not grad_mode.state.enabled:
+            return result
+        node = AdaptiveMaxPool2dValuesBackward0()
+        attach_unary(result, self, node)
+        return result
+
+    return call
+
+
 class AdaptiveAvgPool3dBackward0(Node):
     """_adaptive_avg_pool3d
     self: _adaptive_avg_pool_backward(grad, self.shape, 3)

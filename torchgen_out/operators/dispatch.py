@@ -3519,6 +3519,20 @@ _adaptive_max_pool2d = Dispatch(
     vmap="folded",
 )
 
+_adaptive_max_pool2d_values = Dispatch(
+    "_adaptive_max_pool2d_values(Tensor self, int[2] output_size) -> Tensor",
+    {"self": "tensor"},
+    arguments={"self": "operand", "output_size": "raw"},
+    promotion="same",
+    dtypes=dtype_sets.REAL_NUMERIC,
+    kernel_names="torchgen_out.kernels.index._adaptive_max_pool2d_values:program",
+    meta=pooling_shapes.adaptive_max_pool2d_values,
+    memory_format=("self",),
+    differentiable=("self",),
+    record=nodes.recording__adaptive_max_pool2d_values,
+    vmap="folded",
+)
+
 _adaptive_avg_pool3d = Dispatch(
     "_adaptive_avg_pool3d(Tensor self, int[3] output_size) -> Tensor",
     {"self": "tensor"},

@@ -200,14 +200,20 @@ def adaptive_max_pool1d(input: Any, output_size: Any, return_indices: bool = Fal
     """adaptive_max_pool2d of an image of height 1."""
     _check_1d("adaptive_max_pool1d", input)
     size = _one_size("adaptive_max_pool1d", output_size)
-    found = ops._adaptive_max_pool2d(input.unsqueeze(-2), (1, size))
+    image = input.unsqueeze(-2)
+    if not return_indices and not grad_mode.is_recorded(input):
+        return ops._adaptive_max_pool2d_values(image, (1, size)).squeeze(-2)
+    found = ops._adaptive_max_pool2d(image, (1, size))
     pooled = found[0].squeeze(-2)
     return (pooled, found[1].squeeze(-2)) if return_indices else pooled
 
 
 def adaptive_max_pool2d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
     """The maximum, with its places if asked for."""
-    found = ops._adaptive_max_pool2d(input, filled(output_size, input, 2))
+    sizes = filled(output_size, input, 2)
+    if not return_indices and not grad_mode.is_recorded(input):
+        return ops._adaptive_max_pool2d_values(input, sizes)
+    found = ops._adaptive_max_pool2d(input, sizes)
     return found if return_indices else found[0]
 
 

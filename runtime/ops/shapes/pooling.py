@@ -258,6 +258,11 @@ def adaptive_max_pool2d(self: Any, output_size: Any) -> tuple[Any, Any]:
     return (sizes, self.dtype), (sizes, dtypes.int64)
 
 
+def adaptive_max_pool2d_values(self: Any, output_size: Any) -> tuple[Sizes, Any]:
+    """Shape: the spatial sizes become `output_size`."""
+    return _adaptive("adaptive_max_pool2d", 2, self, output_size, 3), self.dtype
+
+
 def adaptive_max_pool3d(self: Any, output_size: Any) -> tuple[Any, Any]:
     """Shape: the spatial sizes become `output_size`, twice."""
     sizes = _adaptive("adaptive_max_pool3d", 3, self, output_size, 4)

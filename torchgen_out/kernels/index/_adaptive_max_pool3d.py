@@ -55,29 +55,18 @@ def _adaptive_max_pool3d_0(
         for x in range(n_x):
             j_first = greater(0, (x * n_j // n_x))
             j_end = lesser(n_j, ((x * n_j + n_x + n_j - 1) // n_x))
-            values_total = LOWEST
-            for k in range(k_first, k_end):
-                for i in range(i_first, i_end):
-                    for j in range(j_first, j_end):
-                        self_value = self[U(self_p + k * self_s0 + i * self_s1 + j * self_s2)]
-                        values_item = self_value
-                        values_total = (
-                            values_item
-                            if (values_item > values_total) | (values_item != values_item)
-                            else values_total
-                        )
-            values_here = values_total
-            values[U(values_p + z * values_s0 + y * values_s1 + x * values_s2)] = values_here
             indices_total = LOWEST
             indices_total_at = i_first * n_j + j_first + k_first * n_j * n_i
             for k in range(k_first, k_end):
                 for i in range(i_first, i_end):
                     for j in range(j_first, j_end):
-                        self_value2 = self[U(self_p + k * self_s0 + i * self_s1 + j * self_s2)]
-                        candidate = self_value2
+                        self_value = self[U(self_p + k * self_s0 + i * self_s1 + j * self_s2)]
+                        candidate = self_value
                         if (candidate > indices_total) | (candidate != candidate):
                             indices_total = candidate
                             indices_total_at = i * n_j + j + k * n_j * n_i
+            values_here = indices_total
+            values[U(values_p + z * values_s0 + y * values_s1 + x * values_s2)] = values_here
             indices_here = indices_total_at
             indices[U(indices_p + z * indices_s0 + y * indices_s1 + x * indices_s2)] = indices_here
         y += 1
