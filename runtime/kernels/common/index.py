@@ -72,9 +72,14 @@ class View(NamedTuple):
 
 
 class Order(NamedTuple):
-    """An order of dims, outermost first, in which an operand must lie densely to be seen."""
+    """An order of dims, outermost first, in which a tensor must lie densely to be seen.
+
+    places: the integer tensor, if there is one, that tells all that is read and written of it, as
+    places counted in this order. Of a few the CPU finds where they lie, in place of a copy.
+    """
 
     dims: tuple[int, ...]
+    places: str = ""
 
     def strides_of(self, sizes: Sequence[int]) -> tuple[int, ...]:
         """The strides of a tensor of these sizes that does."""

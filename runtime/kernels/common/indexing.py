@@ -64,11 +64,11 @@ def _outside_counted(dim: int, size: int) -> Callable[[Any], Exception]:
     return error
 
 
-def take(out: Any, self: Any, index: Any) -> dict[str, View | Refusal] | None:
+def take(out: Any, self: Any, index: Any) -> dict[str, View | Refusal | Order]:
     """Elements at places of the flattened tensor."""
     step = merged_stride(self.sizes, self.strides)
     if step is None:
-        return None
+        return {"self": Order(tuple(range(len(self.sizes))), "index")}
     return {REFUSAL: Refusal("index", _outside_flat(self.numel)), "self": flat(self, step)}
 
 
@@ -160,7 +160,11 @@ def put(
     steps = {name: merged_stride(each.sizes, each.strides) for name, each in given.items()}
     hidden = [name for name, step in steps.items() if step is None]
     if hidden:
-        return {name: Order(tuple(range(len(given[name].sizes)))) for name in hidden}
+        counted = ("out", "self") if out.strides == self.strides else ()  # both, or neither
+        return {
+            name: Order(tuple(range(len(given[name].sizes))), "index" if name in counted else "")
+            for name in hidden
+        }
     refusal = Refusal("index", _outside_flat(self.numel))
     return {REFUSAL: refusal, **{n: flat(each, steps[n]) for n, each in given.items()}}
 

@@ -343,6 +343,18 @@ def on_copies(
     return LaunchPlan(run_on_written if written else run_on_copies, plan.params)
 
 
+def made_apart(plan: LaunchPlan, result: TensorSpec) -> LaunchPlan:
+    """The plan whose one result, which has gaps, is made densely and copied to where it lies."""
+    view_at, run = viewer(result), plan.run
+
+    def run_apart(out: Array, *args: Any) -> None:
+        dense = np.empty(result.numel, result.dtype)
+        run(dense, *args)
+        copy_parts((view_at(out, 0), dense.reshape(result.sizes)))
+
+    return LaunchPlan(run_apart, plan.params)
+
+
 @lru_cache(maxsize=CALLS_KEPT)
 def gatherer(spec: TensorSpec) -> Callable[[Array, int], Array]:
     """gather(flat, at): an operand's elements as a dense flat array; its own memory if they lie so.

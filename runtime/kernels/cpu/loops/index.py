@@ -24,6 +24,7 @@ from torchgen_out._runtime.kernels.common.index import (
 )
 from torchgen_out._runtime.kernels.cpu import folding
 from torchgen_out._runtime.kernels.cpu.loop_plans import NOTHING
+from torchgen_out._runtime.kernels.cpu.loops.found_places import plan_at_places
 from torchgen_out._runtime.kernels.cpu.loops.index_launches import Call, Step
 from torchgen_out._runtime.kernels.cpu.loops.index_text import wide
 from torchgen_out._runtime.kernels.cpu.planned import (
@@ -117,7 +118,9 @@ class IndexKernel(PlannedKernel):
 
     def _plan_in_order(self, args: Sequence[Any], orders: dict[str, Order]) -> LaunchPlan:
         """The plan of tensors in other orders of their dims: operands are copied before, results
-        are copied to where they belong."""
+        are copied to where they belong; or a few places in them are found."""
+        if found := plan_at_places(self, args, orders):
+            return found
         results, given = self.results, list(args)
         names = (*self.program.results, *self.program.arguments)
         before, behind = [], []

@@ -19,7 +19,7 @@ from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.common.folded import merged_stride, sizes_around
 from torchgen_out._runtime.kernels.cpu.folding import broadcast, copy_parts
 from torchgen_out._runtime.kernels.cpu.indexing import places
-from torchgen_out._runtime.kernels.cpu.planned import planned
+from torchgen_out._runtime.kernels.cpu.planned import made_apart, on_copies, planned, specs_in
 from torchgen_out._runtime.kernels.cpu.scatter.scatter_loops import (
     AMAX,
     AMIN,
@@ -287,16 +287,23 @@ def index_reduce(
     return _plan_reduce(self, index, walks, reduce, include_self, refuse)
 
 
-@planned()
+@planned(any_order=True, any_strides=True)
 def index_fill(
     result: TensorSpec, self: TensorSpec, dim: int, index: TensorSpec, value: Any
 ) -> LaunchPlan:
-    """Fill the slices that `index` names."""
-    walk = walk_slices(self.sizes, dim, index.numel, has_source=False)
-    refuse = _bad_place(dim % max(len(self.sizes), 1), walk.size)
+    """Fill the slices that `index` names, dims in the order in which the result has them."""
+    dim, is_dense = dim % max(len(self.sizes), 1), shapes.is_dense(*result[1:3])
+    steps = result.strides if is_dense else shapes.contiguous_strides(result.sizes)
+    order = sorted(range(len(steps)), key=lambda each: -steps[each])
+    sizes, strides = (tuple([each[k] for k in order]) for each in self[1:3])
+    walk = walk_slices(sizes, order.index(dim) if order else 0, index.numel, has_source=False)
+    refuse = _bad_place(dim, walk.size)
     is_alike = value.__class__ is TensorSpec and value.dtype == self.dtype
     given = None if is_alike else value
-    return plan_writing(self.dtype, index, from_end(walk), COPY, refuse, given)
+    plan = plan_writing(self.dtype, index, from_end(walk), COPY, refuse, given)
+    operands = [TensorSpec(self.dtype, sizes, strides), *specs_in([index, value])]
+    plan = on_copies(plan, 1, operands)
+    return plan if is_dense else made_apart(plan, result)
 
 
 def from_end(walk: Walk) -> Walk:
@@ -380,19 +387,24 @@ def _merger(
 ) -> Callable[..., Array]:
     """What makes places in the merged dims. Raises: IndexError for one outside."""
     merge = merge_places.entry_point((INT64, INT64, int, bool))
-    takes = [
-        None if each.sizes == shape
-        else element_places((shape, expanded_strides((each.sizes, each.strides), shape)))
-        for each in given
-    ]  # fmt: skip
+    numel = prod(shape)
+    parts = []
+    for k, each in enumerate(given):
+        take = None
+        if each.sizes != shape:
+            take = element_places((shape, expanded_strides((each.sizes, each.strides), shape)))
+        parts.append((k, each.numel, each.dtype != INT64, take, sizes[first + k]))
 
     def merged(slots: Sequence[Array], starts: Sequence[int]) -> Array:
-        linear = np.empty(prod(shape), np.int64)
-        for k, (flat, at, spec, take) in enumerate(zip(slots, starts, given, takes, strict=True)):
-            index, size = flat[at : at + spec.numel], sizes[first + k]
+        linear = np.empty(numel, np.int64)
+        for k, count, is_other, take, size in parts:
+            index = slots[k]
+            if index.size != count:
+                index = index[starts[k] : starts[k] + count]
             if take is not None:
                 index = index[take]
-            index = index.astype(np.int64, copy=False)
+            if is_other:
+                index = index.astype(np.int64)
             if not merge(linear, index, size, k == 0):
                 raise _bad_place(first + k, size)(index)
         return linear
