@@ -113,15 +113,16 @@ def make_several_taker(key: int) -> Way | None:
         places = several_places(items)
         if places is None or len(places) > len(self._sizes):
             return None
-        own = self._array()
-        if _has_own_order(own) or any(map(_has_own_order, places)):
+        flat = self._flat
+        own = self._array() if flat is None else flat.reshape(self._sizes)
+        if (flat is None and _has_own_order(own)) or any(map(_has_own_order, places)):
             return None
         try:
             found = own[places]
         except IndexError:
             return None
-        sizes = _new_tuple(Size, found.shape)
-        return build(bare, sizes, contiguous_strides(sizes), 0, None, found.reshape(-1))
+        layout = dense_layout(found.shape)
+        return build(bare, layout.sizes, layout.strides, 0, None, found.reshape(-1))
 
     if key == bare:
         return take
@@ -188,7 +189,9 @@ def several_places(items: Sequence[Any]) -> tuple[Any, ...] | None:
     for item in items:
         if item.__class__ is not Tensor or item._key != _INT64:
             return None
-        array = item._array()
+        array = item._flat
+        if array is None or len(item._sizes) > 1:
+            array = item._array()
         if array.size > SEVERAL_SMALL:
             return None
         places.append(array)

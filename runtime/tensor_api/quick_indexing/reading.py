@@ -5,10 +5,13 @@ from __future__ import annotations
 import builtins
 from typing import Any
 
+import numpy as np
+
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
-from torchgen_out._runtime.core.tensor import Tensor
+from torchgen_out._runtime.core.dense import dense_layout
+from torchgen_out._runtime.core.tensor import Tensor, build
 from torchgen_out._runtime.dispatch import operator as registered
 from torchgen_out._runtime.tensor_api import interop
 from torchgen_out._runtime.tensor_api.quick_indexing.fast_paths import (
@@ -17,12 +20,18 @@ from torchgen_out._runtime.tensor_api.quick_indexing.fast_paths import (
     make_recorded,
     view_of,
 )
-from torchgen_out._runtime.tensor_api.quick_indexing.gathering import make_taker, several_takers
+from torchgen_out._runtime.tensor_api.quick_indexing.gathering import (
+    make_taker,
+    several_takers,
+    single_takers,
+)
 
 _slice = builtins.slice
+_INT = frozenset((builtins.int,))
 _at = tuple.__getitem__
 _TAIL = slice(1, None)
-_NUMBER = dtypes.int64.index | keys.ZERO_DIM  # the key of an index that is one number
+_NUMBERS = dtypes.int64.index  # the key of an index tensor with dims
+_NUMBER = _NUMBERS | keys.ZERO_DIM  # of one that is one number
 
 
 def make_row(key: int) -> Way | None:
@@ -116,6 +125,11 @@ def make_part(key: int) -> Way | None:
     bare = key & ~keys.ZERO_DIM
 
     def part(self: Tensor, items: tuple[Any, ...]) -> Tensor | None:
+        last = items[-1] if items else None
+        if last.__class__ is list and _INT.issuperset(map(type, last)):
+            return _taken(self, (*items[:-1], _listed(last)))
+        if last.__class__ is Tensor and last._key == _NUMBERS:
+            return _taken(self, items)
         geometry = locate(self, items)
         if geometry is None:
             take = several_takers[key]
@@ -126,12 +140,44 @@ def make_part(key: int) -> Way | None:
     return part
 
 
+def _listed(numbers: list[int]) -> Tensor | None:
+    """Python's numbers as an index tensor; None if one does not fit."""
+    try:
+        flat = np.array(numbers, np.int64)
+    except OverflowError:
+        return None
+    place = dense_layout(flat.shape)
+    return build(_NUMBERS, place.sizes, place.strides, 0, None, flat)
+
+
+def _taken(self: Tensor, items: tuple[Any, ...]) -> Tensor | None:
+    """The elements at several index tensors, or at one behind `...` or slices of everything."""
+    if items[0].__class__ is Tensor:
+        take = several_takers[self._key]
+        return None if take is None else take(self, items)
+    dim, (*before, index) = len(items) - 1, items
+    if len(before) == 1 and before[0] is ...:
+        dim = len(self._sizes) - 1
+    elif not all(each.__class__ is _slice and _is_whole(each) for each in before):
+        return None
+    if not 0 <= dim < len(self._sizes):
+        return None
+    take = single_takers[self._key]
+    return None if take is None else take(self, [*[None] * dim, index])
+
+
+def _is_whole(item: _slice) -> bool:
+    return item.start is None and item.stop is None and item.step is None
+
+
 def _make_recorded_part() -> Way:
     """An operator for each item, as PyTorch records them, but for slices that take everything."""
     select = registered.operators["select.int"].calls
     cut = registered.operators["slice.Tensor"].calls
 
     def part(self: Tensor, items: tuple[Any, ...]) -> Tensor | None:
+        if items and items[-1].__class__ is Tensor and items[-1]._key == _NUMBERS:
+            return _taken(self, items)
         if len(items) > len(self._sizes):
             return None
         view, dim = self, 0
@@ -189,7 +235,7 @@ def _locate_any(self: Tensor, items: tuple[Any, ...]) -> Geometry | None:
     for position, item in enumerate(items):
         if item is ...:
             behind = items[position + 1 :]
-            dim = len(sizes) - len(behind) + behind.count(None)
+            dim = len(sizes) - len(behind) + sum([other is None for other in behind])
             if dim < 0 or any(other is ... for other in behind):
                 return None
             continue
