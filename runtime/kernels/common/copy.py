@@ -89,6 +89,12 @@ SHORT_RUN = 256
 """Elements that lie densely within a shifted dim up to which they are part of it."""
 
 
+NARROW_ROW, MANY_ROWS = 24, 16
+"""Elements of a shifted row below which, and rows from which on, columns are copied."""
+TURNED_BYTES = 1 << 14
+"""Bytes of rows that are copied column by column."""
+
+
 class Line(NamedTuple):
     """A dim, or several as one: how long it is and how elements follow, in result and operand."""
 
@@ -117,10 +123,13 @@ class Line(NamedTuple):
         )
 
 
-def shifted(out: Any, self: Any, shifts: Mapping[int, int]) -> dict[str, View | int]:
+def shifted(
+    out: Any, self: Any, shifts: Mapping[int, int], turns: bool = False
+) -> dict[str, View | int]:
     """Views whose last three dims have all that are shifted, the fastest last; by how much.
 
-    All others are one dim where they are walked as one.
+    All others are one dim where they are walked as one. turns: whether many narrow rows are turned
+    into columns.
     """
     moved, rest, run = [], [], None
     for dim in sorted(range(len(out.sizes)), key=lambda dim: (out.strides[dim], -dim)):
@@ -139,10 +148,26 @@ def shifted(out: Any, self: Any, shifts: Mapping[int, int]) -> dict[str, View | 
     free = MOST_SHIFTED - len(moved)
     lines = [*rest[free:][::-1], *[Line(1, 0, 1, 0)] * (free - len(rest))]
     lines += sorted([*moved, *rest[:free]], key=lambda line: -line.step)
+    lines = _side_by_side(lines, out.dtype.itemsize) if turns else lines
     by = dict(zip(("back", "down", "right"), (line.shift for line in lines[-3:]), strict=True))
     to = View(tuple([line.size for line in lines]), tuple([line.step for line in lines]))
     sizes, steps = zip(*((line.size_of_self, line.step_of_self) for line in lines), strict=True)
     return {"out": to, "self": View(sizes, steps), **by}
+
+
+def _side_by_side(lines: list[Line], itemsize: int) -> list[Line]:
+    """The lines; many rows of a few shifted elements as columns, of so many rows that these stay
+    in the first cache until the last column."""
+    *outer, rows, row = lines
+    is_alone = not any(line.shift for line in (*outer, rows))
+    if not row.shift or row.size >= NARROW_ROW or not is_alone or rows.size < MANY_ROWS:
+        return lines
+    most = TURNED_BYTES // (row.size * itemsize)
+    some = next((n for n in range(min(most, rows.size), 0, -1) if rows.size % n == 0), 1)
+    if some < MANY_ROWS:
+        return lines
+    chunks = Line(rows.size // some, rows.step * some, rows.size // some, rows.step_of_self * some)
+    return [*outer, chunks, row, rows._replace(size=some, size_of_self=some)]
 
 
 def roll(
@@ -161,7 +186,7 @@ def roll(
     moves = {dim: by % max(self.sizes[dim], 1) for dim, by in sums.items()}
     moves = {dim: by for dim, by in moves.items() if by}
     if len(moves) <= MOST_SHIFTED:
-        return shifted(out, self, moves)
+        return shifted(out, self, moves, turns=True)
     parts = [dict(list(moves.items())[i : i + 3]) for i in range(0, len(moves), 3)]
     return InTurn(tuple([Turn(self.sizes, {"shifts": [*p.values()], "dims": [*p]}) for p in parts]))
 
