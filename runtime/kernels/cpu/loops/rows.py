@@ -8,17 +8,23 @@ LANES = 16
 
 
 @inner
+def fold_block(run{scalars}):
+    """Folds a run, which is no longer than a block."""
+    acc = {first}
+    for i in range(run.size):
+        acc = reduce(acc, {element}{scalars})
+    return {wide}(acc)
+
+
+@inner
 def fold(x, start, stop{scalars}):
     """Folds x[start:stop] in blocks, and the blocks, in a wider type, in blocks of blocks."""
     total = {wide}(identity())
     for outer in range(start, stop, BLOCK * BLOCK):
         middle = {wide}(identity())
         for first in range(outer, lesser(outer + BLOCK * BLOCK, stop), BLOCK):
-            acc = {first}
             run = x[first : lesser(first + BLOCK, stop)]
-            for i in range(run.size):
-                acc = reduce(acc, {element}{scalars})
-            middle = combine(middle, {wide}(acc))
+            middle = combine(middle, fold_block(run{scalars}))
         total = combine(total, middle)
     return total
 
@@ -171,6 +177,11 @@ SHORT_ROWS_WITH_IDENTITY = """\
             for lane in range(LANES):
                 acc = lanes[lane]
                 out[row + lane] = {project}
+        return
+    if n <= BLOCK:
+        for row in range(out.size):
+            acc = fold_block(x[row * n : (row + 1) * n]{scalars})
+            out[row] = {project}
         return
 """
 
