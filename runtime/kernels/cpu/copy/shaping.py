@@ -34,10 +34,13 @@ def cat(result: TensorSpec, tensors: Sequence[TensorSpec], dim: int = 0) -> Laun
         tensors = _widened(tensors, dim % len(result.sizes))
     outer, own = prod(result.sizes[: dim % len(result.sizes)]), result.dtype
     are_dense = all(each.is_contiguous and each.numel for each in tensors)
-    if outer >= MANY_ROWS and result.numel * own.itemsize <= 2 * NARROW * outer:
+    is_pair = are_dense and len(tensors) == 2 and own in DTYPES
+    is_interleaved = is_pair and result.numel == 2 * outer
+    is_narrow = outer >= MANY_ROWS and result.numel * own.itemsize <= 2 * NARROW * outer
+    if is_narrow and not is_interleaved:
         return _plan_slices(result, tensors, dim % len(result.sizes), joins_few=False)
     is_split = outer > 1 or result.numel < threads.GRAIN
-    if are_dense and len(tensors) == 2 and own in DTYPES and is_split:
+    if is_pair and is_split:
         entry = join_two.entry_point(own, (int, int, own, own, own, int))
         return LaunchPlan(_pair_runner(entry, outer, result.numel), None)
     if are_dense and outer == 1:
