@@ -41,7 +41,7 @@ class ArgumentWriter(FoldWriter):
             self.put(f"{variable} = {bound}")
         self.put(f"{total}_at = np.int64({first})")
         self.indent(f"if {last} - {first} < SHORTEST:")
-        self.put(f"{total} = {_end(statement)}")
+        self.put(f"{total} = {order_of(statement)[1]}")
         bare = Loop(loop.index, is_reversed=False)
         self.loop(bare, first, last)
         self.compare(statement, total, f"{total}_at", python_name(loop.index))
@@ -57,9 +57,9 @@ class ArgumentWriter(FoldWriter):
         """The greatest key of each block, then the place of the greatest of all."""
         writer, depth = self.writer, self.writer.depth
         known = dict(self.values)
-        key = "rising" if _is_largest(statement) else "falling"
+        key, end_of_order = order_of(statement)
         top = writer.fresh(f"{statement.target}_top")
-        item, least = writer.fresh(f"{statement.target}_item"), f"{key}({_end(statement)})"
+        item, least = writer.fresh(f"{statement.target}_item"), f"{key}({end_of_order})"
         self.put(f"{total}_key = {least}")
         self.indent(f"for begin in range({first}, {last}, SEARCHED):")
         within = writer.depth
@@ -111,6 +111,7 @@ def _is_largest(statement: Statement) -> bool:
     return statement.fold is not None and statement.fold.kind == ARGMAX
 
 
-def _end(statement: Statement) -> str:
-    """What no element is worse than."""
-    return "LOWEST" if _is_largest(statement) else "HIGHEST"
+def order_of(statement: Statement) -> tuple[str, str]:
+    """What makes a number a key that is larger for a better one, and what no number is worse
+    than."""
+    return ("rising", "LOWEST") if _is_largest(statement) else ("falling", "HIGHEST")

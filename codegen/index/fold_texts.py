@@ -47,9 +47,7 @@ class FoldWriter(LoopWriter):
                 continue
             self.put(f"{total} = {self.first_total(statement)}")
             if is_argument(statement):
-                self.put(f"{total}_at = {self.first_position(statement)}")
-                if self.notes_seen(statement):
-                    self.put(f"{total}_seen = False")
+                self.begin_argument(statement, total)
         runs = {s.target: t for s, t in zip(folds, totals, strict=True)}
         if self.sums_in_runs():
             runs = self.run_loops(runs)
@@ -154,6 +152,12 @@ class FoldWriter(LoopWriter):
         return self.as_element(f"0 if {total}_at == {start} else {total}_at")
 
     # Where the largest element is
+
+    def begin_argument(self, statement: Statement, total: str) -> None:
+        """What is known before the first element."""
+        self.put(f"{total}_at = {self.first_position(statement)}")
+        if self.notes_seen(statement):
+            self.put(f"{total}_seen = False")
 
     def notes_seen(self, statement: Statement) -> bool:
         """Whether it is noted if there has been an element: what is told of it says nothing."""

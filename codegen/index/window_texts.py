@@ -13,7 +13,8 @@ from ..model import place as places
 from ..model.index import Statement, Test
 from ..model.loops import LoopProgram, Nest, Phase, Window
 from ..model.place import Index, Parameter, Place
-from .folds import tells_where
+from .argument_texts import order_of
+from .folds import is_argument, tells_where
 from .python import HostWriter, NestWriter
 from .writer import WindowText, python_name
 
@@ -173,6 +174,33 @@ class WindowNestWriter(NestWriter):
     def twin(self, statement: Statement) -> Statement | None:
         """The statement that says where the same extreme is, and so what it is."""
         return next((each for each in self.nest.statements if tells_where(each, statement)), None)
+
+    def has_keys(self, statement: Statement) -> bool:
+        """Whether numbers are compared as keys: each element waits for the one before it, and whole
+        numbers are chosen from in a third of the time."""
+        told = statement.fold is not None and statement.fold.told is not None
+        return self.is_cut() and is_argument(statement) and told and not self.notes_seen(statement)
+
+    def begin_argument(self, statement: Statement, total: str) -> None:
+        """What is known before the first element, its key too."""
+        super().begin_argument(statement, total)
+        if self.has_keys(statement):
+            key, end = order_of(statement)
+            self.put(f"{total}_key = {key}({end})")
+
+    def accumulate(self, statement: Statement, total: str, value: str) -> None:
+        """Put an element to what a fold has; of arguments the last NaN is told."""
+        if not self.has_keys(statement):
+            super().accumulate(statement, total, value)
+            return
+        names = ("candidate", "candidate_key", "beats")
+        variable, own, better = map(self.writer.fresh, names)
+        self.put(f"{variable} = {value}")
+        self.put(f"{own} = {order_of(statement)[0]}({variable})")
+        self.put(f"{better} = ({own} > {total}_key) | ({variable} != {variable})")
+        position = self.fold_position(statement)
+        for kept, new in ((f"{total}_key", own), (total, variable), (f"{total}_at", position)):
+            self.put(f"{kept} = {new} if {better} else {kept}")
 
     def sums_in_runs(self) -> bool:
         """Whether sums are made of runs: there are few elements, unless windows may be long."""

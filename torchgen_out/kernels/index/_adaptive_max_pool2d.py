@@ -20,7 +20,14 @@ from torchgen_out._runtime.kernels.common.lanes import (
     joined_larger,
     quotient,
 )
-from torchgen_out._runtime.kernels.common.places import LOWEST, U, greater, lesser, row_start
+from torchgen_out._runtime.kernels.common.places import (
+    LOWEST,
+    U,
+    greater,
+    lesser,
+    rising,
+    row_start,
+)
 
 
 def _adaptive_max_pool2d_0(
@@ -50,13 +57,16 @@ def _adaptive_max_pool2d_0(
             j_end = lesser(n_j, ((x * n_j + n_x + n_j - 1) // n_x))
             indices_total = LOWEST
             indices_total_at = i_first * n_j + j_first
+            indices_total_key = rising(LOWEST)
             for i in range(i_first, i_end):
                 for j in range(j_first, j_end):
                     self_value = self[U(self_p + i * self_s0 + j * self_s1)]
                     candidate = self_value
-                    if (candidate > indices_total) | (candidate != candidate):
-                        indices_total = candidate
-                        indices_total_at = i * n_j + j
+                    candidate_key = rising(candidate)
+                    beats = (candidate_key > indices_total_key) | (candidate != candidate)
+                    indices_total_key = candidate_key if beats else indices_total_key
+                    indices_total = candidate if beats else indices_total
+                    indices_total_at = i * n_j + j if beats else indices_total_at
             values_here = indices_total
             values[U(values_p + y * values_s0 + x * values_s1)] = values_here
             indices_here = indices_total_at
