@@ -97,20 +97,33 @@ def _finder(
 @kernel
 def find_places(out, counted, geometry):
     """Where elements lie, counted in row-major order, from the end if negative; False if one is
-    outside. geometry: the sizes of dims, and behind them their strides."""
+    outside. geometry: the sizes of dims, and behind them their strides.
+
+    Places are divided as float64, which holds all that memory has, and vectors do that: the
+    quotient is right, or one off.
+    """
     dims, numel = geometry.size // 2, 1
     for dim in range(dims):
         numel *= geometry[dim]
+    rest = np.empty(counted.size, np.int64)
+    outside = False
     for i in range(counted.size):
         k = counted[i]
         k = k + numel if k < 0 else k
-        if np.uint64(k) >= np.uint64(numel):
-            return False
-        rest, place = np.uint64(k), np.uint64(0)
-        for dim in range(dims - 1, 0, -1):
-            size = np.uint64(geometry[np.uint64(dim)])
-            quotient = rest // size
-            place += (rest - quotient * size) * np.uint64(geometry[np.uint64(dims + dim)])
-            rest = quotient
-        out[np.uint64(i)] = place + rest * np.uint64(geometry[np.uint64(dims)])
+        outside |= np.uint64(k) >= np.uint64(numel)
+        rest[i] = k
+        out[i] = 0
+    if outside:
+        return False
+    for dim in range(dims - 1, 0, -1):
+        size, step = geometry[dim], geometry[dims + dim]
+        inverse = 1.0 / np.float64(size)
+        for i in range(counted.size):
+            quotient = np.int64(np.float64(rest[i]) * inverse)
+            left = rest[i] - quotient * size
+            quotient += (1 if left >= size else 0) - (1 if left < 0 else 0)
+            out[i] += (rest[i] - quotient * size) * step
+            rest[i] = quotient
+    for i in range(counted.size):
+        out[i] += rest[i] * geometry[dims]
     return True
