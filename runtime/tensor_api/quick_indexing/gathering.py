@@ -115,8 +115,11 @@ def make_several_taker(key: int) -> Way | None:
             return None
         flat = self._flat
         own = self._array() if flat is None else flat.reshape(self._sizes)
-        if (flat is None and _has_own_order(own)) or any(map(_has_own_order, places)):
+        if flat is None and _has_own_order(own):
             return None
+        for item in items:
+            if item._flat is None and len(item._sizes) > 1:  # it lies in an order of its own
+                return None
         try:
             found = own[places]
         except IndexError:
