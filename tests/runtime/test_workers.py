@@ -111,8 +111,8 @@ def look(block, load_file, processors):
     assert look(block.ctypes.data, ctypes.addressof(name), 2) == waits
 
 
-def test_a_worker_whose_processor_is_wanted_is_awake_for_calls_that_come_soon() -> None:
-    """And others have their turn: what is done is right all along."""
+def test_no_part_is_lost_or_done_twice_while_others_want_the_processors() -> None:
+    """A worker sleeps, is woken, or holds its processor from call to call."""
     hog = subprocess.Popen([sys.executable, "-c", "while True: pass"])
     try:
         x = torch.zeros(64 * threads.WAKING)

@@ -90,7 +90,7 @@ def _fill_entry(dtype: Any) -> Any:
 
 @kernel
 def _fill_all(out, number):
-    bits = number[0]  # read once: a loop that looks for it again and again is not made vectors
+    bits = number[0]  # read once: `out` might hold it, and each store would change it
     for i in range(out.size):
         out[i] = bits
 

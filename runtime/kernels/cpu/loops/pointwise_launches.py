@@ -26,7 +26,6 @@ from torchgen_out._runtime.kernels.cpu.loops.pointwise import (
 FEW = 64
 """Elements up to which vectors do not gain what one step more to a loop in place costs."""
 
-
 MOVED = 12
 """Bytes that an element of `x + y` takes in float32, for which `threads.GRAIN` holds."""
 

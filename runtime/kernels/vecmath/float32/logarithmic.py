@@ -179,7 +179,7 @@ def cbrt(x):
 
 def pow(x, y):
     """In double: 2^(y log2 |x|), then the cases of IEEE 754. Error 0.7 ulp; of cubes
-    1 ulp.
+    1.3, and of what is the same power for a whole loop as in `pow_nearest`.
 
     Of a power that is the same for a whole loop LLVM makes two loops, one of them of products.
     """
@@ -217,7 +217,8 @@ def pow_is_far(x, y):
 
 
 def pow_nearest(x, y):
-    """Of roots, reciprocals, and those of roots and squares. Error 1.5 ulp."""
+    """Roots, and reciprocals: of x, of its root and of its square. The last is the square of 1 / x,
+    which overflows or vanishes no sooner than it. Error 1.9 ulp, of roots of x 0.5."""
     root, inverse = np.sqrt(x), T(1) / x
     result = root if y == T(0.5) else T(1) / root
     return result if math.fabs(y) == T(0.5) else (inverse if y == T(-1) else inverse * inverse)
