@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import torchgen_out as torch
+from torchgen_out._runtime.kernels import threads, workers
 from torchgen_out._runtime.kernels.cpu import streaming
+from torchgen_out._runtime.kernels.machine.worker_text import ROWS
 
 SIZES = (1 << 19, (1 << 19) + 1, 700_001)
 """Whole blocks, one element more, and a part of a block; of one byte each, memory begins a line."""
@@ -91,8 +93,53 @@ def test_gradients_of_two_inputs_are_streamed(streamed: list[bool]) -> None:
 
 
 def test_small_sizes_are_never_streamed_and_large_ones_without_a_trial() -> None:
-    streaming._pays_at.cache_clear()
+    streaming._trials.clear()
     assert streaming.pays(streaming.ALWAYS)
-    assert streaming._pays_at.cache_info().misses == 0
+    assert not streaming._trials
     assert streaming.pays(streaming.LEAST) in (True, False)
-    assert streaming._pays_at.cache_info().misses == 1
+    assert len(streaming._trials) == 1
+
+
+@pytest.mark.parametrize(
+    ("answers", "expected"),
+    [
+        ([False, True], [False, False, False, False]),
+        ([True, False], [True, False, False, False]),
+        ([True, True, True, False], [True, True, True, True]),
+    ],
+)
+def test_a_size_is_streamed_for_good_when_it_has_won_several_trials(
+    answers: list[bool], expected: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streaming, "_trials", {})
+    monkeypatch.setattr(streaming, "_wins", lambda *size: answers.pop(0))
+    monkeypatch.setattr(streaming, "APART", 60)
+    assert streaming.pays(streaming.LEAST) == expected[0]
+    left = len(answers)
+    assert streaming.pays(streaming.LEAST) == expected[0]  # too soon for another
+    assert len(answers) == left
+    monkeypatch.setattr(
+        streaming, "_trials", {size: (won, 0) for size, (won, _) in streaming._trials.items()}
+    )
+    monkeypatch.setattr(streaming, "APART", 0)
+    assert [streaming.pays(streaming.LEAST) for _ in expected[1:]] == expected[1:]
+
+
+def test_a_trial_has_both_ways_on_as_many_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    split = workers.run_split
+    plain: list[int] = []
+    streamed: list[int] = []
+
+    def note(native: Any, how: int, parts: int, *others: Any) -> Any:
+        (plain if how == ROWS else streamed).append(parts)
+        return split(native, how, parts, *others)
+
+    monkeypatch.setattr(workers, "run_split", note)
+    streaming._trials.clear()
+    for count in (2, 3):
+        monkeypatch.setattr(threads, "_threads", count)
+        streaming.pays(streaming.LEAST)
+        assert len(plain) == len(streamed) > 0
+        assert {*plain, *streamed} == {count}
+        plain.clear()
+        streamed.clear()

@@ -8,7 +8,7 @@ first cache, and each block is streamed from there. On an Intel Xeon with 2 MB o
 
 Who reads the result next finds it in memory, where the last cache might have held it: that of some
 servers holds hundreds of megabytes, and 16 MB gain nothing there. So for each size below ALWAYS
-both ways are timed once, with a reader.
+both ways are timed, with a reader.
 """
 
 from __future__ import annotations
@@ -34,6 +34,10 @@ LIGHT = 1
 VECTOR_WORDS = 7
 """Words that describe a dense vector to a kernel; see `machine.call_text`."""
 ROUNDS = 3
+TRIALS, APART, LOST = 3, 0.1, -1
+"""Trials that a size has to win before it is streamed for good, and seconds between two: whatever
+else fills the last cache for a moment, the results lose 10 % if they are stored as usual then, and
+more than half of their speed if they are streamed ever after. LOST: it has lost one."""
 
 _STORES = '''\
 @intrinsic
@@ -133,6 +137,10 @@ def kernel(start, stop, call_at, words, arrays, outputs, step, numel):
 """While a block is streamed, its inputs' next lines are fetched: memory does both at once."""
 
 
+_trials: dict[tuple[int, int], tuple[int, float]] = {}
+"""Trials that were won, by the size and the number of threads, and when the next may be."""
+
+
 @cache
 def _entry() -> Any:
     constants = f"CALL, TASK = {worker_text.WORDS}, {worker_text.TASK}\n"
@@ -187,12 +195,20 @@ def _room_for_a_call() -> tuple[Any, int]:
 
 def pays(nbytes: int) -> bool:
     """Whether a result of so many bytes is made and read sooner when it is streamed."""
-    return nbytes >= ALWAYS or _pays_at(nbytes.bit_length() - 1)
+    if nbytes >= ALWAYS:
+        return True
+    size = nbytes.bit_length() - 1, threads.get_num_threads()
+    won, until = _trials.get(size, (0, 0.0))
+    if 0 <= won < TRIALS and time.perf_counter() >= until:
+        won = won + 1 if _wins(*size) else LOST
+        _trials[size] = won, time.perf_counter() + APART
+    return won > 0
 
 
-@cache
-def _pays_at(power: int) -> bool:
-    """By a trial: 2**power bytes are written, and read for a result that is written there again."""
+def _wins(power: int, count: int) -> bool:
+    """A trial on so many threads: 2**power bytes are written, and read for a result that is
+    written there again.
+    """
     library.prepare()
     first, second = (empty_of(np.dtype(np.float32))(1 << power - 2) for _ in range(2))
     first[:], second[:] = 1, 1
@@ -201,10 +217,10 @@ def _pays_at(power: int) -> bool:
         return False
 
     def plain(out: Any, a: Any) -> None:
-        call.entry(out, a)
+        threads.run_flat(_negated, (out, a))
 
     def streamed(out: Any, a: Any) -> None:
-        stream(call, (out, a), (), 0, 1)
+        stream(call, (out, a), (), 1, 1)
 
     best = dict.fromkeys((plain, streamed), float("inf"))
     for _ in range(ROUNDS):
