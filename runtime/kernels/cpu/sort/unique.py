@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.kernels import threads
+from torchgen_out._runtime.kernels.build import kernel
 from torchgen_out._runtime.kernels.cpu.indexing import listing_plans
 from torchgen_out._runtime.kernels.cpu.planned import or_arrays
 from torchgen_out._runtime.kernels.cpu.sort.sort import sort_rows
@@ -14,6 +16,10 @@ from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
 Array = Any
 FIRST_COMPARED = 2  # elements of rows by which all of them are ordered
+FEW_VALUES = 1 << 20
+"""Integers in a range of so many, and no more than there are elements, are counted, not sorted."""
+LOOKING_UP = 2
+"""Work of an element that is found in a table, in moves of an element."""
 Three = tuple[Array, Array, Array]
 
 
@@ -53,6 +59,10 @@ def distinct(
     else:
         count, rows = _slices(self, dim)
         sizes = (count,)
+    if dim is None and not neighbours and rows.dtype.kind in "biu":
+        found = _by_counting(rows, sizes, return_inverse, return_counts)
+        if found is not None:
+            return found
     order = None
     if not neighbours and (dim is not None or return_inverse):
         order = _places_in_order(rows)
@@ -70,6 +80,43 @@ def distinct(
         return ordered[firsts], inverse, counts
     found = firsts if order is None else order[firsts]
     return self.take(found, axis=dim), inverse, counts
+
+
+def _by_counting(
+    rows: Array, sizes: tuple[int, ...], return_inverse: bool, return_counts: bool
+) -> Three | None:
+    """The same for integers from a range that is narrow: each is counted; None for others."""
+    if not rows.size:
+        return None
+    dtype = rows.dtype
+    rows = rows.view(np.uint8) if dtype.kind == "b" else rows
+    least, greatest = int(rows.min()), int(rows.max())
+    span = greatest - least + 1
+    if span > min(FEW_VALUES, rows.size) or greatest >= 2**63:
+        return None
+    counts = np.zeros(span, np.int64)
+    _count(counts, rows, least)
+    firsts = np.flatnonzero(counts)
+    inverse = none = np.empty(0, np.int64)
+    if return_inverse:
+        ranks = np.cumsum(counts > 0) - 1
+        inverse = np.empty(rows.size, np.int64)
+        threads.run_ranges(_look_up, rows.size, LOOKING_UP * rows.size, inverse, rows, ranks, least)
+    values = (firsts + least).astype(rows.dtype).view(dtype)
+    inverse = inverse.reshape(sizes if return_inverse else 0)
+    return values, inverse, counts[firsts] if return_counts else none
+
+
+@kernel
+def _count(counts, rows, least):
+    for i in range(rows.size):
+        counts[np.int64(rows[i]) - least] += 1
+
+
+@kernel
+def _look_up(start, stop, found, rows, table, least):
+    for i in range(start, stop):
+        found[i] = table[np.int64(rows[i]) - least]
 
 
 def _places_in_order(rows: Array) -> Array:
