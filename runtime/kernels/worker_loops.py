@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from torchgen_out._runtime.kernels import build, native
+from torchgen_out._runtime.kernels import build, native, team_text
 from torchgen_out._runtime.kernels.machine import worker_text
 from torchgen_out._runtime.kernels.machine.call_text import MOST_WORDS
 
@@ -75,6 +75,13 @@ BLOCK = worker_text.WORDS // 8 + MOST_WORDS
 
 CAN_MOVE = hasattr(os, "sched_setaffinity")
 """Whether this system says where threads run, and lets them be moved."""
+
+
+def new_block() -> tuple[Any, int]:
+    """Memory for a block, and the block's address: in cache lines of its own."""
+    memory = np.zeros(BLOCK + 8, np.int64)
+    return memory, -(-memory.ctypes.data // 64) * 64
+
 
 INTRINSICS = '''\
 from llvmlite import ir
@@ -214,6 +221,13 @@ def somebody_waits(block, load_file, processors):
     return False
 """
 
+DOING = '''\
+@inner
+def do(block):
+    """Make the call that a block holds."""
+    exchange(block + STATUS, call(read(block + TASK), block + WORDS))
+'''
+
 WAITING = '''\
 @entry
 def work(block, load_file, processors):
@@ -292,26 +306,11 @@ def here():
     return processor()
 '''
 
-DOING = '''\
+GOING = '''\
 @inner
-def do(block):
-    """Make the call that a block holds."""
-    exchange(block + STATUS, call(read(block + TASK), block + WORDS))
-
-
-@entry
-def go(blocks, parts, answers, wakes):
-    """Make the calls of some blocks: the first here, the others by the blocks' workers.
-
-    What a worker has not begun when the first is done - other programs have its core - is done
-    here, too: on a busy machine nobody waits for a thread that does not run. Where a worker sleeps
-    and is not to be woken nothing is done.
-    """
+def give(blocks, parts, wakes):
+    """Give all calls but the first to workers; what is said of them."""
     said = 0
-    if not wakes:
-        for part in range(1, parts):
-            if read(blocks[part]) == ASLEEP:
-                return SLEEPING
     for part in range(1, parts):
         block = blocks[part]
         if read(block + PROCESSOR) == processor():
@@ -325,6 +324,39 @@ def go(blocks, parts, answers, wakes):
             said |= WOKEN
         else:
             exchange(block + DONE, -1)  # it has just fallen asleep
+    return said
+
+
+@inner
+def outcome(blocks, parts, answers):
+    """What is said of calls that were made."""
+    said = 0
+    for part in range(parts):
+        if read(blocks[part] + STATUS) != 0:
+            said |= FAILED
+        if answers and read(blocks[part] + RESULT) & 0xFF == 0:
+            said |= DENIED
+    return said
+
+
+@entry
+def go(blocks, parts, answers, wakes):
+    """Make the calls of some blocks: the first here, the others by the blocks' workers.
+
+    What a worker has not begun when the first is done - other programs have its core - is done
+    here, too: on a busy machine nobody waits for a thread that does not run. Where a worker sleeps
+    and is not to be woken nothing is done.
+    """
+    for part in range(1, parts):
+        if read(blocks[part]) == ASLEEP:
+            team = team_for(blocks[0], parts, wakes)
+            if team != 0:
+                join(team, blocks, parts)
+                return outcome(blocks, parts, answers)
+            if not wakes:
+                return SLEEPING
+            break
+    said = give(blocks, parts, wakes)
     do(blocks[0])
     for part in range(1, parts):
         block = blocks[part]
@@ -337,12 +369,7 @@ def go(blocks, parts, answers, wakes):
             count += 1
             if count > 1000:
                 yield_now()
-    for part in range(parts):
-        if read(blocks[part] + STATUS) != 0:
-            said |= FAILED
-        if answers and read(blocks[part] + RESULT) & 0xFF == 0:
-            said |= DENIED
-    return said
+    return said | outcome(blocks, parts, answers)
 '''
 
 
@@ -356,12 +383,18 @@ NAMES = """
 
 
 def _text(*parts: str) -> str:
-    here = {**vars(worker_text), **globals()}
-    constants = "\n".join(f"{name} = {here[name]}" for name in NAMES.split())
+    here = {**vars(worker_text), **vars(team_text), **globals()}
+    names = [*NAMES.split(), *team_text.NAMES.split()]
+    constants = "\n".join(f"{name} = {here[name]}" for name in names)
     head = build.HEADER.format(title="Worker threads.")
     where = WHERE if CAN_MOVE else NOWHERE
     sleeping = SLEEPING_HERE if FUTEX else SLEEPING_ELSEWHERE
-    return "\n\n".join([head, constants + "\n", INTRINSICS, CLOCKS, where, sleeping, DOING, *parts])
+    common = [INTRINSICS, CLOCKS, where, sleeping, DOING]
+    return "\n\n".join([head, constants + "\n", *common, *parts])
+
+
+def _looking() -> str:
+    return LOOKING if HAS_LOAD else NOT_LOOKING
 
 
 class Loops:
@@ -375,8 +408,7 @@ class Loops:
 
     @staticmethod
     def _entry(function: str, *arguments: Any) -> Any:
-        looking = LOOKING if HAS_LOAD else NOT_LOOKING
-        return build.entry_point("waiting", _text(looking, WAITING), arguments, function)
+        return build.entry_point("waiting", _text(_looking(), WAITING), arguments, function)
 
 
 @cache
@@ -388,12 +420,25 @@ def waiting() -> Loops:
 @cache
 def go() -> Any:
     """`go`, which makes the calls that blocks hold."""
-    return build.entry_point("going", _text(), (np.dtype(np.int64), int, bool, int), "go")
+    return _caller_entry("go", np.dtype(np.int64), int, bool, int)
 
 
-@cache
 def go_address() -> int:
     """Where the same is, for compiled code."""
-    found = native.native_call(go())
+    return _address(go())
+
+
+def take_address() -> int:
+    """Where `take` is, which a team's threads call with the address of a block's words."""
+    return _address(_caller_entry("take", int))
+
+
+def _caller_entry(function: str, *arguments: Any) -> Any:
+    parts = _looking(), team_text.INTRINSIC, team_text.TEXT, GOING
+    return build.entry_point("going", _text(*parts), arguments, function)
+
+
+def _address(entry: Any) -> int:
+    found = native.native_call(entry)
     assert found is not None
     return found.address

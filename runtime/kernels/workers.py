@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from torchgen_out._runtime.forks import at_fork
-from torchgen_out._runtime.kernels import worker_loops
+from torchgen_out._runtime.kernels import openmp, worker_loops
 from torchgen_out._runtime.kernels.machine import worker_text
 from torchgen_out._runtime.kernels.machine.callers import Native
 from torchgen_out._runtime.kernels.worker_loops import (
@@ -52,17 +52,11 @@ _LOAD_FILE = ctypes.create_string_buffer(LOAD_FILE)
 _short_calls = 0
 
 
-def _block() -> tuple[Any, int]:
-    """Memory for the words that a worker and its callers share, and its address."""
-    memory = np.zeros(worker_loops.BLOCK + 8, np.int64)
-    return memory, -(-memory.ctypes.data // 64) * 64  # in cache lines of its own
-
-
 class Worker:
     """One thread, and the block where it finds its task."""
 
     def __init__(self, number: int) -> None:
-        self.memory, self.block = _block()
+        self.memory, self.block = worker_loops.new_block()
         self.wake = threading.Lock()  # held while there is nothing to wake up for
         self.wake.acquire()
         self.loops = worker_loops.waiting()
@@ -100,10 +94,11 @@ class Worker:
 
 
 _workers: list[Worker] = []
-_own = _block()
+_own = worker_loops.new_block()
 _blocks = np.array([_own[1]], np.int64)
 """The addresses of the blocks of the caller and of the workers."""
 _blocks_at = _blocks.ctypes.data
+_teams = openmp.Teams(_own[1], ctypes.addressof(_LOAD_FILE))
 _go_at = 0
 """Where `go` is, for compiled code."""
 _lock = threading.Lock()
@@ -115,6 +110,7 @@ def forget() -> None:
     _workers.clear()
     _have_blocks(_blocks[:1])
     _lock = threading.Lock()
+    _teams.have_owner()
 
 
 def stop() -> None:
@@ -131,7 +127,7 @@ def _have_blocks(blocks: Any) -> None:
     _blocks, _blocks_at = blocks, blocks.ctypes.data
 
 
-at_fork(after_in_child=forget)
+at_fork(before=_teams.end_threads, after_in_child=forget)
 atexit.register(stop)
 
 
@@ -214,6 +210,8 @@ def _conclude(
     global _short_calls
     if said < 0:
         raise TypeError("a kernel was called with arguments of other types than it is for")
+    if said & (SLEEPING | WOKEN):
+        _teams.look()
     used = _workers[: parts - 1]
     if said & CROWDED:
         for worker in used:
