@@ -15,6 +15,7 @@ from torchgen_out._runtime.autograd.node import Node
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core.tensor import build
 from torchgen_out._runtime.dispatch.operator import operators
+from torchgen_out._runtime.kernels.cpu import pool
 
 TITLE = "Where the time of a call goes"
 OURS: Any = importlib.import_module("torchgen_out")
@@ -33,12 +34,14 @@ def _forward_steps() -> list[Step]:
     a, b = x._flat, y._flat
     buffer = np.empty(8, np.float32)
     kernel = _kernel_of(below)
+    lend = pool.any_size(buffer.dtype)
     return [
         ("`x + y`", lambda: x + y),
         ("its binding `Tensor.__add__`", lambda: binding(x, y)),
         ("the call found in the table", lambda: below(x, y, 1)),
         ("the kernel", lambda: kernel(buffer, a, b)),
         ("the memory of the result", lambda: np.empty(8, np.float32)),
+        ("that of 2^20 numbers, lent and taken back", lambda: lend(1 << 20)),
         ("the record of the result", lambda: build(x._key, x._sizes, x._strides, 0, None, a)),
     ]
 

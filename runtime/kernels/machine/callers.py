@@ -11,13 +11,23 @@ from typing import Any
 
 import numpy as np
 
-from torchgen_out._runtime.kernels.machine import call_text, digests, memory, symbols
+from torchgen_out._runtime.kernels.machine import (
+    call_text,
+    digests,
+    memory,
+    numpy_functions,
+    pool_text,
+    symbols,
+)
 from torchgen_out._runtime.kernels.machine.packs import Entry
 from torchgen_out._runtime.kernels.machine.signatures import CODES as LAYOUTS
 from torchgen_out._runtime.kernels.machine.signatures import Kind, kind_of
 from torchgen_out._runtime.kernels.machine.spelling import NUMBERS
 
-CALLS = ("torchgen_call", "torchgen_lay", "torchgen_split", "torchgen_empty")
+CALLS = (
+    *("torchgen_call", "torchgen_lay", "torchgen_split", "torchgen_empty"),
+    *pool_text.NAMES,
+)
 FAST_CALL = 0x80  # METH_FASTCALL
 _errors: dict[str, list[Any]] = {}
 """The errors that kernels raise, by the hashes that their code has of them."""
@@ -162,16 +172,14 @@ def owner_of(function: Callable[..., Any]) -> list[Any]:
 @cache
 def empty_of(dtype: Any) -> Callable[[int], Any]:
     """empty(count): vectors of a dtype that begin at a cache line."""
-    names = ("numpy._core._multiarray_umath", "numpy.core._multiarray_umath")
-    numpy_core = next(sys.modules[name] for name in names if name in sys.modules)
-    capsule = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
-        ("PyCapsule_GetPointer", ctypes.pythonapi)
-    )
-    table = capsule(numpy_core._ARRAY_API, None)
-    new_from_dtype, set_base = 94, 282  # places in NumPy's table of functions
-    found = [ctypes.c_void_p.from_address(table + 8 * i).value for i in (new_from_dtype, set_base)]
-    numbers = np.array([dtype.itemsize, *found], np.uint64).tobytes()
+    numbers = np.array(numbers_of_empty(dtype), np.uint64).tobytes()
     return function_of("empty", "torchgen_empty", [dtype, numbers])
+
+
+def numbers_of_empty(dtype: Any) -> list[int]:
+    """What `torchgen_empty` must know: the item size, and where two functions of NumPy's are."""
+    places = numpy_functions.NEW_FROM_DTYPE, numpy_functions.SET_BASE
+    return [dtype.itemsize, *map(numpy_functions.address_of, places)]
 
 
 def work_here() -> bool:

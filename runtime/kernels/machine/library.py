@@ -16,6 +16,7 @@ from torchgen_out._runtime.kernels.machine import (
     digests,
     memory,
     packs,
+    pool_text,
     progress,
     recording,
     result_text,
@@ -142,7 +143,7 @@ def prepare() -> None:
     if "torchgen_call" not in symbols.own:
         _prepare_text("support", support_text.TEXT, support_text.NAMES)
         own = (call_text.TEXT, result_text.TEXT, worker_text.TEXT, support_text.EMPTY)
-        _prepare_text("calls", "".join(own), callers.CALLS)
+        _prepare_text("calls", "".join(own) + pool_text.TEXT, callers.CALLS)
 
 
 def _prepare_text(name: str, text: str, names: Sequence[str]) -> None:
