@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from torchgen_out._runtime.core import shape
-from torchgen_out._runtime.kernels.cpu.pool_sizes import Counts
 from torchgen_out._runtime.kernels.machine import array_memory, library
-from torchgen_out._runtime.kernels.machine.pool_text import WORDS
+from torchgen_out._runtime.kernels.machine.pool_text import COUNTS, WORDS
 
 _ALLOCATED, _MOST, _LIMIT = (WORDS.index(each) for each in ("allocated", "most_allocated", "limit"))
 _MOST_WORD = (1 << 63) - 1
@@ -37,12 +36,12 @@ class CompiledPool:
     def set_limit(self, nbytes: int) -> None:
         """Keep at most so many bytes."""
         self._words[_LIMIT] = min(nbytes, _MOST_WORD)
-        if self.counts().kept > nbytes:
+        if self.counts()["kept"] > nbytes:
             self.empty_cache()
 
-    def counts(self) -> Counts:
-        """The numbers of now."""
-        return Counts(*self._words[: len(Counts._fields)])
+    def counts(self) -> dict[str, int]:
+        """The numbers of now: COUNTS."""
+        return dict(zip(COUNTS, self._words, strict=False))
 
     def reset_peak(self) -> None:
         """Let the most bytes in use begin at what is in use now."""

@@ -16,23 +16,38 @@ from typing import Any
 from torchgen_out._runtime import config
 from torchgen_out._runtime.kernels.cpu.aligned import empty_of
 from torchgen_out._runtime.kernels.cpu.compiled_pool import CompiledPool
-from torchgen_out._runtime.kernels.cpu.pool_sizes import LEAST_BYTES, STEPS, Pool, class_size
-from torchgen_out._runtime.kernels.cpu.python_pool import PythonPool
+from torchgen_out._runtime.kernels.cpu.python_pool import PythonPool, class_size
 from torchgen_out._runtime.kernels.machine import array_memory
+from torchgen_out._runtime.kernels.machine.pool_text import LEAST_BYTES, STEPS
 
-__all__ = ["LEAST_BYTES", "STEPS", "class_size"]
+__all__ = [
+    "LEAST_BYTES",
+    "MOST_KEPT",
+    "STEPS",
+    "any_size",
+    "class_size",
+    "empty",
+    "empty_cache",
+    "maker",
+    "max_memory_allocated",
+    "memory_allocated",
+    "memory_reserved",
+    "memory_stats",
+    "reset_peak_memory_stats",
+    "set_limit",
+]
 
 MOST_KEPT = 1 << 30
 _first_limit = min(MOST_KEPT, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 8)
 _first_limit = max(config.env_int("TORCHGEN_KEPT_MEGABYTES", _first_limit >> 20), 0) << 20
-_pools: dict[type, Pool] = {}
+_pools: dict[str, CompiledPool | PythonPool] = {}
 """The process's own, whichever thread made it."""
 
 
 @cache
-def _pool() -> Pool:
+def _pool() -> CompiledPool | PythonPool:
     kind = CompiledPool if array_memory.is_possible() else PythonPool
-    return _pools.setdefault(Pool, kind(_first_limit))
+    return _pools.setdefault("own", kind(_first_limit))
 
 
 def empty(numel: int, dtype: Any) -> Any:
@@ -72,29 +87,29 @@ def memory_stats() -> dict[str, int]:
     """
     counts = _pool().counts()
     return {
-        "allocated_bytes.all.current": counts.allocated,
-        "allocated_bytes.all.peak": counts.most_allocated,
-        "reserved_bytes.all.current": counts.allocated + counts.kept,
-        "kept_bytes.limit": counts.limit,
-        "hits": counts.hits,
-        "misses": counts.misses,
+        "allocated_bytes.all.current": counts["allocated"],
+        "allocated_bytes.all.peak": counts["most_allocated"],
+        "reserved_bytes.all.current": counts["allocated"] + counts["kept"],
+        "kept_bytes.limit": counts["limit"],
+        "hits": counts["hits"],
+        "misses": counts["misses"],
     }
 
 
 def memory_allocated() -> int:
     """How many bytes of large buffers are in use."""
-    return _pool().counts().allocated
+    return _pool().counts()["allocated"]
 
 
 def max_memory_allocated() -> int:
     """The most bytes of large buffers that were in use at a time."""
-    return _pool().counts().most_allocated
+    return _pool().counts()["most_allocated"]
 
 
 def memory_reserved() -> int:
     """How many bytes of large buffers are in use or kept for reuse."""
     counts = _pool().counts()
-    return counts.allocated + counts.kept
+    return counts["allocated"] + counts["kept"]
 
 
 def reset_peak_memory_stats() -> None:

@@ -10,6 +10,7 @@ import threading
 import weakref
 from collections.abc import Callable
 from ctypes import c_char
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,14 @@ import numpy as np
 from torchgen_out._runtime.core import shape
 from torchgen_out._runtime.forks import at_fork
 from torchgen_out._runtime.kernels.cpu.aligned import CACHE_LINE, empty_of
-from torchgen_out._runtime.kernels.cpu.pool_sizes import LEAST_BYTES, Counts, class_size
+from torchgen_out._runtime.kernels.machine.pool_text import COUNTS, LEAST_BYTES, STEPS
+
+
+@lru_cache
+def class_size(nbytes: int) -> int:
+    """The bytes that are set aside for a buffer of some."""
+    step = 1 << max(nbytes - 1, 1).bit_length() - STEPS.bit_length()
+    return -(-nbytes // step) * step
 
 
 class _Loan(weakref.ref[Any]):
@@ -111,16 +119,9 @@ class PythonPool:
         if self._kept > nbytes:
             self.empty_cache()
 
-    def counts(self) -> Counts:
-        """The numbers of now."""
-        return Counts(
-            self._allocated,
-            self._most_allocated,
-            self._kept,
-            self._limit,
-            self._hits,
-            self._misses,
-        )
+    def counts(self) -> dict[str, int]:
+        """The numbers of now: COUNTS."""
+        return {name: getattr(self, f"_{name}") for name in COUNTS}
 
     def reset_peak(self) -> None:
         """Let the most bytes in use begin at what is in use now."""

@@ -17,12 +17,12 @@ STEPS = 16
 MOST_BYTES = 1 << 47
 """More than any process can have."""
 
-WORDS = (
-    *("allocated", "most_allocated", "kept", "limit", "hits", "misses"),
-    *("handler", "context", "malloc", "free"),
-)
+COUNTS = ("allocated", "most_allocated", "kept", "limit", "hits", "misses")
 """Of a pool: bytes in use, the most so far, bytes kept, and at most; how often these served, and
-how often new ones; the handler's capsule; of NumPy's own handler its context and two functions."""
+how often new ones."""
+WORDS = (*COUNTS, "handler", "context", "malloc", "free")
+"""What a pool begins with. After the counts: the handler's capsule; of NumPy's own handler its
+context and two functions."""
 HANDLER = 16
 HEADS = HANDLER + 24
 LISTS = STEPS * (63 - 20)
