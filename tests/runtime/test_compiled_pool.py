@@ -173,6 +173,23 @@ def test_counts(own: CompiledPool) -> None:
     del second, third
     own.set_limit(size)
     assert tuple(own.counts().values()) == (0, 2 * size, 0, size, 1, 2)
+    fourth = lend(LARGE)
+    assert tuple(own.counts().values()) == (size, 2 * size, 0, size, 1, 3)
+    assert fourth.size == LARGE
+
+
+def test_memory_returns_when_numpy_makes_no_array(
+    own: CompiledPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    word, half = ctypes.c_void_p, ctypes.c_int
+    form = ctypes.PYFUNCTYPE(word, word, word, half, word, word, word, half, word)
+    fails = form(lambda *given: None)
+    numbers = [4, ctypes.cast(fails, word).value, 0]
+    monkeypatch.setattr(callers, "numbers_of_empty", lambda dtype: list(numbers))
+    with pytest.raises(SystemError):  # NumPy would have set an error of its own
+        own.make_lender(FLOAT)(LARGE)
+    assert own.counts()["allocated"] == 0
+    assert own.counts()["kept"] == pool.class_size(4 * LARGE)
 
 
 # Where compiled code cannot.
