@@ -48,8 +48,7 @@ def _forward_steps() -> list[Step]:
 
 def _kernel_of(call: Any) -> Any:
     """The compiled function that a resolved call of `add` holds."""
-    plain = inspect.getclosurevars(call).nonlocals["plain"]
-    return inspect.getclosurevars(plain).nonlocals["kernel"]
+    return inspect.getclosurevars(call).nonlocals["kernel"]
 
 
 class _End(Node):
