@@ -112,7 +112,8 @@ def test_an_epoch_that_is_left_early() -> None:
 
 
 HEAD = """
-import os, signal, sys, time
+import os, signal, sys, time, warnings
+warnings.filterwarnings("ignore", "This DataLoader will create")  # there may be one processor
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
 import torchgen_out as torch
 from torchgen_out.utils.data import DataLoader, Dataset
