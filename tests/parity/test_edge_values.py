@@ -44,7 +44,26 @@ def eigenvector_slope(t: Any) -> Any:
     return t.autograd.grad((t.linalg.eigh(x)[1].abs() * t.tensor([1.0, 3.0])).sum(), x)
 
 
+def powers(t: Any, exponent: Any) -> Any:
+    """Of numbers side by side, apart and halves, and their slopes."""
+    x = t.tensor([0.0, -0.0, 1.0, -1.0, 4.0, -4.0, float("inf"), -float("inf"), NAN])
+    x.requires_grad_()
+    doubles, halves = x.double(), x.half()
+    results = [
+        x**exponent,
+        doubles**exponent,
+        halves**exponent,
+        t.stack([x, x], 1)[:, 0] ** exponent,
+    ]
+    return [*results, t.autograd.grad((x**exponent).sum(), x)[0]]
+
+
 CASES: Mapping[str, Callable[[Any], Any]] = {
+    **{
+        f"powers of {exponent}": lambda t, exponent=exponent: powers(t, exponent)
+        for exponent in (0.5, -0.5, -1, -2, 0, 1, 1.5, 2, 3)
+    },
+    "powers of a tensor": lambda t: powers(t, t.tensor(0.5)),
     "running statistics, empty batch": statistics_of_nothing,
     "determinant, equal columns": equal_columns,
     "lp_pool1d, negative sums": lambda t: t.nn.functional.lp_pool1d(-t.ones(1, 1, 4), 1, 2),

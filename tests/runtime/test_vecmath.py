@@ -319,14 +319,21 @@ def test_two_arguments(type_name: str, name: str, bound: float, reference: Funct
 @pytest.mark.parametrize("type_name", ["float32", "float64"])
 @pytest.mark.parametrize("exponent", [0.5, -0.5, -1.0, -2.0, 1.0, 2.0, 3.0, 0.0, 1.5])
 def test_powers_that_a_whole_loop_shares(exponent: float, type_name: str) -> None:
-    """Roots, reciprocals and products have loops of their own, where all elements are positive."""
+    """Roots, reciprocals and products have loops of their own: for a number as exponent those of
+    `sqrt`, as PyTorch's, for a tensor where all elements are positive."""
     wide = EXTENDED if type_name == "float64" else np.float64
     exponents = np.linspace(-37, 37, 5000)
     positive = (10.0**exponents).astype(type_name)
     special = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, -2.5], type_name)
     for x in (positive, np.concatenate([positive, special]), -positive):
-        found = (torch.from_numpy(x) ** exponent).numpy()
-        check(found, np.power(x.astype(wide), np.full(x.size, exponent, wide)), 2.0)
+        expected = np.power(x.astype(wide), np.full(x.size, exponent, wide))
+        base = torch.from_numpy(x)
+        check((base ** torch.tensor(exponent, dtype=base.dtype)).numpy(), expected, 2.0)
+        if abs(exponent) == 0.5:
+            root = np.sqrt(x.astype(wide))
+            expected = root if exponent > 0 else 1 / root
+        check((base**exponent).numpy(), expected, 2.0)
+        check((torch.stack([base, base], 1)[:, 0] ** exponent).numpy(), expected, 2.0)
 
 
 @pytest.mark.parametrize("type_name", ["float32", "float64"])

@@ -75,6 +75,23 @@ def test_a_formula_is_tested_where_its_primitives_have_two_versions() -> None:
     assert near.versions(branching, defined) == ""
 
 
+def test_a_formula_is_told_from_its_constants_where_they_decide() -> None:
+    defined = compose.definitions("real64")
+    source = "def f(\n    x, y,\n    z,\n):\n    return pow(x, y - T(1)) * pow(x, z) * pow(y, x)\n"
+    text = near.known_version(source, defined, ["tensor", "scalar", "tensor"])
+    known, test = text.strip().split("\n\n\n")
+    assert known.endswith("    return pow_known(x, y - T(1)) * pow(x, z) * pow(y, x)")
+    assert test == "def f_is_known(y):\n    return pow_is_known(y - T(1))"
+    both = near.known_version(source, defined, ["tensor", "scalar", "scalar"])
+    assert both.rstrip().endswith("return pow_is_known(y - T(1)) & pow_is_known(z)")
+    assert near.known_version(source, defined, ["tensor"] * 3) == ""
+    kinds = ["tensor", "scalar"]
+    assert near.known_version("def f(x, y):\n    return pow(x, T(2))\n", defined, kinds) == ""
+    steps = "def f(x, y):\n    z = y\n    return pow(x, y)\n"
+    assert near.known_version(steps, defined, kinds) == ""
+    assert near.known_version(source, compose.definitions("complex"), kinds) == ""
+
+
 def test_a_formula_that_repeats_a_step_comes_in_parts() -> None:
     source = "def f(x, n):\n    t = -x\n    return three_term_recurrence(t, n, T(1))\n"
     text = stepwise.versions(source, compose.definitions("real32"))

@@ -10,6 +10,9 @@ that is derived from the formula, and takes the version that serves them all.
 Where a part of these is easier still there is a third version, `f_nearest`, right where neither
 `f_is_far` nor `f_is_beyond`: below 8 a Bessel function needs no sine at all.
 
+What the last argument alone decides is told once in front of the loop where that argument is the
+same for all elements: a primitive `f(x, y)` may come with `f_known(x, y)` and `f_is_known(y)`.
+
 All versions keep to the errors that they name, and may differ in the last place: the result for a
 number may depend, so far, on whether there is a large one beside it.
 """
@@ -17,7 +20,7 @@ number may depend, so far, on whether there is a large one beside it.
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from torchgen_out._runtime.kernels.vecmath import compose
 
@@ -51,6 +54,34 @@ def versions(source: str, defined: Collection[str], version: str = "near") -> st
     return f"\n\n{near}\n\n\n{ast.unparse(function)}\n"
 
 
+def known_version(source: str, defined: Collection[str], kinds: Sequence[str]) -> str:
+    """Return the sources of `f_known` and of `f_is_known`, which takes the constants alone, for the
+    formula `f` of some source.
+
+    kinds: of each parameter, "scalar" for one that is the same for all elements.
+    Empty if the formula is no single expression, or calls nothing that has the version.
+    """
+    if not any(f"{name}_known" in defined for name in compose.names_in(source)):
+        return ""
+    (function,) = ast.parse(source).body
+    assert isinstance(function, ast.FunctionDef)
+    *docstring, last = function.body
+    if not isinstance(last, ast.Return) or not all(
+        isinstance(each, ast.Expr) for each in docstring
+    ):
+        return ""
+    parameters = zip(function.args.args, kinds, strict=True)
+    constants = [each.arg for each, kind in parameters if kind == "scalar"]
+    change = _ToKnown(defined, constants)
+    function = change.visit(function)
+    if not change.tests:
+        return ""
+    name = function.name
+    function.name = f"{name}_known"
+    test = f"def {name}_is_known({', '.join(constants)}):\n    return {' & '.join(change.tests)}"
+    return f"\n\n{ast.unparse(function)}\n\n\n{test}\n"
+
+
 def _is_step(statement: ast.stmt) -> bool:
     """Whether a statement is run once whatever the values are."""
     return isinstance(statement, (ast.Assign, ast.Expr))
@@ -76,3 +107,25 @@ class _ToVersion(ast.NodeTransformer):
             case ast.Name(id=name) if f"{name}_near" in self._defined:
                 node.func.id = f"{name}_near"
         return node
+
+
+class _ToKnown(ast.NodeTransformer):
+    """Puts known versions in place. tests: an expression per call, true if it may be so."""
+
+    def __init__(self, defined: Collection[str], constants: Collection[str]) -> None:
+        self.tests: list[str] = []
+        self._defined = defined
+        self._constants = constants
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        """Replace the function, if its last argument is made of constants, and those below it."""
+        self.generic_visit(node)
+        match node.func:
+            case ast.Name(id=name) if f"{name}_known" in self._defined and self._is_constant(node):
+                self.tests.append(f"{name}_is_known({ast.unparse(node.args[-1])})")
+                node.func.id = f"{name}_known"
+        return node
+
+    def _is_constant(self, node: ast.Call) -> bool:
+        names = {each.id for each in ast.walk(node.args[-1]) if isinstance(each, ast.Name)}
+        return bool(names - {"T"}) and names <= {"T", *self._constants}

@@ -119,7 +119,7 @@ def _flat_run(spec: PointwiseSpec, dense: dict[str, str], single: dict[str, str]
     """
     written = next(iter(dense.values()))
     library = compose.compose(_source(spec), spec.compute.name)
-    if library.count("\n") > LIGHT:
+    if library.count("\n") > LIGHT and not _known_version(spec):
         return _run(spec, f"{written}.size", dense, single)
     parts = {name: f"part_{array}" for name, array in dense.items()}
     arrays = list(dict.fromkeys(dense.values()))
@@ -314,6 +314,20 @@ def _run(
     """The loop over `size` elements. dense: for an operand, the array that holds these elements.
     single: for one that is constant, where it is found.
     """
+    run = _run_of_any(spec, size, dense, single)
+    if not _known_version(spec):
+        return run
+    places = single | {name: f"{array}[i]" for name, array in dense.items()}
+    known = runs.plain(size, _element(spec, f"{spec.name}_known", places))
+    constants = [name for name in _arguments(spec, places).split(", ") if name.startswith("scalar")]
+    test = f"if {spec.name}_is_known({', '.join(constants)}):"
+    return [test, *runs.indent(known), "else:", *runs.indent(run)]
+
+
+def _run_of_any(
+    spec: PointwiseSpec, size: str, dense: dict[str, str], single: dict[str, str]
+) -> list[str]:
+    """The loop of `_run` for any constants."""
     places = single | {name: f"{array}[i]" for name, array in dense.items()}
     if not (_near_versions(spec) or _step_versions(spec)):
         return runs.plain(size, _element(spec, spec.name, places))
@@ -340,7 +354,7 @@ def preamble(spec: PointwiseSpec, loop: str) -> str:
     types = (
         ", ".join(t.name for t in spec.inputs) + " -> " + ", ".join(t.name for t in spec.outputs)
     )
-    source = _source(spec) + (_near_versions(spec) or _step_versions(spec))
+    source = _source(spec) + (_near_versions(spec) or _step_versions(spec)) + _known_version(spec)
     needed = source + narrow.conversions((*spec.inputs, *spec.outputs))
     library = compose.compose(needed, spec.compute.name)
     text = re.sub(r"^def ", "@inner\ndef ", library + "\n\n" + source, flags=re.MULTILINE)
@@ -360,7 +374,16 @@ def _near_versions(spec: PointwiseSpec) -> str:
     fuses = spec.compute.name == "float32"  # those are right with fused multiply-adds only
     if not found or (fuses and not build.fuses_multiply_add()):
         return ""
-    return found + _version(spec, "nearest", found)
+    return found if _known_version(spec) else found + _version(spec, "nearest", found)
+
+
+@cache
+def _known_version(spec: PointwiseSpec) -> str:
+    """The formula for certain constants and the test of them. PyTorch has none for float16."""
+    if dtypes.float16 in spec.inputs or "raw" in spec.arguments:
+        return ""
+    defined = compose.definitions_for(spec.compute.name)
+    return near.known_version(_source(spec), defined, spec.arguments)
 
 
 def _near_source(spec: PointwiseSpec) -> str:

@@ -179,7 +179,7 @@ def cbrt(x):
 
 def pow(x, y):
     """In double: 2^(y log2 |x|), then the cases of IEEE 754. Error 0.7 ulp; of cubes
-    1.3, and of what is the same power for a whole loop as in `pow_nearest`.
+    1.3, and of what is the same power for a whole loop as in `pow_known` and `pow_nearest`.
 
     Of a power that is the same for a whole loop LLVM makes two loops, one of them of products.
     """
