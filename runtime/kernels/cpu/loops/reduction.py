@@ -41,36 +41,64 @@ WIDER = {dtypes.float32: dtypes.float64, dtypes.complex64: dtypes.complex128}
 COLUMNS = '''\
 BLOCK = 128
 COLUMNS = 2048  # what is kept of so many stays in the first cache
-NARROW = 256  # elements of rows that are folded as one
+PANEL = {panel}  # columns that are folded together
+PANELS = {panels}  # columns up to which panels are folded one after another
+NARROW, MERGED = {narrow}  # columns up to which rows are folded as longer ones, and of how many
+
+
+@inner
+def fold_panel(block, x, at, n, width{scalars}):
+    """block[i] = the fold of x[at + k * width + i] for k < n; i < PANEL, so many that LLVM keeps
+    them in registers: of fewer it makes single elements."""
+    row = x[at : at + PANEL]
+    for i in range(PANEL):
+        block[i] = {first}
+    for k in range({skip}, n):
+        row = x[at + k * width : at + k * width + PANEL]
+        for i in range(PANEL):
+            block[i] = reduce(block[i], {row_element}{scalars})
+
+
+@inner
+def fold_wide(block, x, at, n, width, count{scalars}):
+    """The same for i < count."""
+    row = x[at : at + count]
+    for i in range(count):
+        block[i] = {first}
+    k = {skip}
+    while k + 4 <= n:  # what is kept is loaded and stored once for four rows
+        a = x[at + k * width : at + k * width + count]
+        b = x[at + (k + 1) * width : at + (k + 1) * width + count]
+        c = x[at + (k + 2) * width : at + (k + 2) * width + count]
+        d = x[at + (k + 3) * width : at + (k + 3) * width + count]
+        for i in range(count):
+            acc = reduce(block[i], {a_element}{scalars})
+            acc = reduce(acc, {b_element}{scalars})
+            acc = reduce(acc, {c_element}{scalars})
+            block[i] = reduce(acc, {d_element}{scalars})
+        k += 4
+    for k in range(k, n):
+        row = x[at + k * width : at + k * width + count]
+        for i in range(count):
+            block[i] = reduce(block[i], {row_element}{scalars})
 
 
 @inner
 def fold_rows(total, block, x, base, n, width, count{scalars}):
     """total[i] = the fold of x[base + k * width + i] for k < n; i < count.
 
-    Rows are folded in blocks, and these in a wider type: there may be thousands.
+    Rows are folded in blocks, and these in a wider type: there may be thousands. The last panel
+    of columns begins within the one before it.
     """
+    in_panels = (count >= PANEL) & (count <= PANELS) & (8 * (-count % PANEL) <= count)
     for first in range(0, n, BLOCK):
-        row = x[base + first * width : base + first * width + count]
-        for i in range(count):
-            block[i] = {first}
-        last = lesser(first + BLOCK, n)
-        k = first + {skip}
-        while k + 4 <= last:  # what is kept of a block is loaded and stored once for four rows
-            a = x[base + k * width : base + k * width + count]
-            b = x[base + (k + 1) * width : base + (k + 1) * width + count]
-            c = x[base + (k + 2) * width : base + (k + 2) * width + count]
-            d = x[base + (k + 3) * width : base + (k + 3) * width + count]
-            for i in range(count):
-                acc = reduce(block[i], {a_element}{scalars})
-                acc = reduce(acc, {b_element}{scalars})
-                acc = reduce(acc, {c_element}{scalars})
-                block[i] = reduce(acc, {d_element}{scalars})
-            k += 4
-        for k in range(k, last):
-            row = x[base + k * width : base + k * width + count]
-            for i in range(count):
-                block[i] = reduce(block[i], {row_element}{scalars})
+        some, at = lesser(BLOCK, n - first), base + first * width
+        if in_panels:
+            for begin in range(0, count, PANEL):
+                i = lesser(begin, count - PANEL)
+                fold_panel(block[i : i + PANEL], x, at + i, some, width{scalars})
+        else:
+            fold_wide(block, x, at, some, width, count{scalars})
         if first == 0:
             total[:count] = block[:count]
         else:
@@ -80,15 +108,18 @@ def fold_rows(total, block, x, base, n, width, count{scalars}):
 
 @inner
 def fold_columns(total, block, x, base, n, width, count{scalars}):
-    """The same; of narrow rows so many as one that they fill vectors."""
-    is_narrow = (count == width) & (8 * width <= NARROW) & (n * width >= 8 * NARROW)
-    some = NARROW // width if is_narrow else 1
-    fold_rows(total, block, x, base, n // some, some * width, some * count{scalars})
+    """The same; of narrow rows so many as one that they fill panels."""
+    is_narrow = (count == width) & (width <= NARROW) & (n * width >= 2048)
+    some, rows = 1, n
+    if is_narrow:
+        some = (MERGED if MERGED % width else PANEL) // width
+        rows = n // some
+    fold_rows(total, block, x, base, rows, some * width, some * count{scalars})
     if is_narrow:
         for k in range(1, some):
             for i in range(width):
                 total[i] = combine(total[i], total[k * width + i])
-        for k in range(n // some * some, n):
+        for k in range(rows * some, n):
             row = x[base + k * width : base + (k + 1) * width]
             for i in range(width):
                 total[i] = combine(total[i], {total_type}({single}))
@@ -97,8 +128,8 @@ def fold_columns(total, block, x, base, n, width, count{scalars}):
 @inner
 def columns(start, stop, out, x, n, width, step, outer{scalars}):
     """out[o, i] = the fold of x[o * outer + k * step + i] for k < n."""
-    total = np.empty(lesser(greater(width, NARROW), COLUMNS), {total_type})
-    block = np.empty(lesser(greater(width, NARROW), COLUMNS), {acc_type})
+    total = np.empty(lesser(greater(width, MERGED), COLUMNS), {total_type})
+    block = np.empty(lesser(greater(width, MERGED), COLUMNS), {acc_type})
     for o in range(start // width, (stop + width - 1) // width):
         end = lesser(stop - o * width, width)
         for begin in range(greater(start - o * width, 0), end, COLUMNS):
@@ -128,8 +159,8 @@ def kernel(start, stop, out, x, n, width{scalars}):
 @entry
 def partial(part, start, stop, parts, x, width{scalars}):
     """One thread's share of folding all rows: rows start to stop."""
-    block = np.empty(greater(width, NARROW), {acc_type})
-    total = np.empty(greater(width, NARROW), {total_type})
+    block = np.empty(greater(width, MERGED), {acc_type})
+    total = np.empty(greater(width, MERGED), {total_type})
     fold_columns(total, block, x, start * width, stop - start, width, width{scalars})
     parts[part * width : (part + 1) * width] = total[:width]
 
@@ -258,6 +289,9 @@ def columns_text(spec: ReductionSpec) -> str:
         row_element=row_element,
         **{f"{row}_element": load(f"{row}[i]", spec.input, spec.compute) for row in "abcd"},
         project=_projected(spec),
+        panel=256 if spec.acc.itemsize == 1 else 64,
+        narrow="32, 256" if spec.acc.itemsize == 1 else "63, 128",
+        panels=1024 // spec.acc.itemsize,
     )
 
 
