@@ -154,11 +154,8 @@ class DispatchCall:
         filling = self.filling
         if filling is None:
             return {}
-
-        def fill_much(few: Any, arrays: tuple[Any], values: tuple[Any, ...], work: None) -> None:
-            filling(*arrays, *values)
-
-        return {"load": lambda: filling.few, "small": FEW, "run_flat": fill_much, "work": None}
+        much = filling.much(self.own.numpy)
+        return {"load": lambda: filling.few, "small": FEW, "run_flat": much, "work": None}
 
     def prepare(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """The launch that makes new results."""

@@ -460,16 +460,23 @@ class Elementwise:
 class Filling(Elementwise):
     """An element by element kernel that reads no tensor of more than one element.
 
-    few: the same for flat memory of few elements.
+    few: the same for flat memory of few elements. much(dtype) -> run_flat(few, (out,), values,
+    work), the same for flat memory of many.
     """
 
-    def __init__(self, kernel: Callable[..., None], few: Callable[..., Any] | None = None) -> None:
+    def __init__(
+        self,
+        kernel: Callable[..., None],
+        few: Callable[..., Any],
+        much: Callable[[Any], Callable[..., None]],
+    ) -> None:
         super().__init__(kernel)
-        self.few = few or kernel
+        self.few = few
+        self.much = much
 
 
-FEW = 1 << 14
-"""Elements up to which one thread fills memory at once."""
+FEW = 1 << 13
+"""Elements up to which NumPy fills memory as fast as a kernel is called."""
 
 
 class Cast(Elementwise):

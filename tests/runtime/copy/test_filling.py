@@ -105,3 +105,16 @@ def test_numbers_of_16_bits(count: int, name: str, monkeypatch: pytest.MonkeyPat
     x[:, 1].fill_(2)
     x.t()[2].zero_()
     assert x[:, 1].eq(2).all() and x[:, 2].eq(0).all() and x[:, 0].isnan().all()
+
+
+@pytest.mark.parametrize(
+    "value", [2.5, -0.0, float("nan"), float("inf"), 3, True, 2**60 + 2**36 + 1]
+)
+@pytest.mark.parametrize("size", [10, 8192, 70001])
+def test_dense_memory_takes_numbers_as_they_are(size: int, value: Any) -> None:
+    """Whole numbers are rounded once: the last one is nearer to the larger of two float32."""
+    for dtype in ("float32", "float64", "complex64"):
+        x = torch.ones(size, dtype=getattr(torch, dtype))
+        expected = np.asarray(value).astype(dtype)
+        assert x.fill_(value).numpy().tobytes() == expected.tobytes() * size
+        assert x.zero_().numpy().tobytes() == bytes(size * x.element_size())

@@ -6,6 +6,7 @@ blocks that stay in the cache.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from operator import methodcaller
 from typing import Any
@@ -27,7 +28,10 @@ BLOCKED = 1 << 17  # elements from which on threads, or blocks of transposed mem
 BLOCK_ROWS, BLOCK_COLUMNS = 128, 64
 
 FILLED = threads.GRAIN
-"""Elements from which on memory is set by a loop of vectors: NumPy takes twice as long."""
+"""Elements from which on an array is set by a loop of vectors: NumPy takes twice as long."""
+
+EXACT = 1 << 53
+"""Up to here a whole number is a float64, and rounded once where a float32 is wanted."""
 
 
 def assign(out: Array, source: Array) -> None:
@@ -95,6 +99,19 @@ def _fill_all(out, number):
         out[i] = bits
 
 
+@kernel
+def _fill_float(out, value):
+    number = out.dtype.type(value)
+    for i in range(out.size):
+        out[i] = number
+
+
+@kernel
+def _fill_zero(out):
+    for i in range(out.size):
+        out[i] = 0
+
+
 def cast_into(out: Array, source: Array) -> None:
     """Write `source`, broadcast, cast as in C: floats lose their fraction, bool is non-zero."""
     if source.dtype.kind == "c" and out.dtype.kind not in "cb":
@@ -154,7 +171,23 @@ def _element(own: Any, value: Any) -> Any:
     return element[()]
 
 
-fill_ = Filling(_fill, few=_fill_few)
+def _fill_much(dtype: Any) -> Callable[..., None]:
+    """Floats take numbers without an array that holds one."""
+    entry = cache(lambda: _fill_float.entry_point((dtype, float)))
+    is_float = dtype.char in "fd"
+
+    def run_flat(few: Any, arrays: tuple[Array], values: tuple[Any], work: None) -> None:
+        (value,) = values
+        kind = value.__class__
+        if is_float and (kind is float or (kind is int and -EXACT <= value <= EXACT)):
+            threads.run_flat(entry(), arrays, (float(value),))
+        else:
+            _fill(*arrays, value)
+
+    return run_flat
+
+
+fill_ = Filling(_fill, few=_fill_few, much=_fill_much)
 
 
 def _zero(self: Array) -> None:
@@ -162,7 +195,16 @@ def _zero(self: Array) -> None:
     fill(self, 0)
 
 
-zero_ = Filling(_zero, few=methodcaller("fill", 0))
+def _zero_much(dtype: Any) -> Callable[..., None]:
+    entry = cache(lambda: _fill_zero.entry_point((dtype,)))
+
+    def run_flat(few: Any, arrays: tuple[Array], values: tuple[()], work: None) -> None:
+        threads.run_flat(entry(), arrays)
+
+    return run_flat
+
+
+zero_ = Filling(_zero, few=methodcaller("fill", 0), much=_zero_much)
 
 
 @kernel
