@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -24,6 +25,7 @@ TEXT = (
 T = np.float32
 SIGN = 63
 TABLE = (3, 1, 2)
+in_turn = range
 
 
 @inner
@@ -144,6 +146,13 @@ def choices(out, x):
 
 
 @entry
+def loops_in_turn(out, x):
+    for i in in_turn(x.size):
+        for j in in_turn(1, 3):
+            out[i] += x[i] * j
+
+
+@entry
 def answer(out, x):
     if x[0] > 100:
         raise ValueError("too large")
@@ -153,6 +162,7 @@ def answer(out, x):
 NAMES = [
     *("types_that_change", "ways_out_of_loops", "indices_and_ranges", "whole_numbers"),
     *("numbers_as_bits", "memory_of_its_own", "choices", "answer"),
+    "loops_in_turn",
 ]
 
 
@@ -179,6 +189,14 @@ def test_a_text_means_what_it_means_to_python(name: str) -> None:
         outs.append((out.tolist(), given.tolist()))
     assert outs[0] == outs[1]
     assert answers[0] == answers[1]
+
+
+def test_loops_are_marked_whose_vectors_come_one_by_one() -> None:
+    marked = str(library.walked("walked", TEXT, "loops_in_turn", ["float64[1C]"] * 2).module)
+    assert len(set(re.findall(r"!llvm.loop (!\d+)", marked))) == 2
+    assert '"llvm.loop.interleave.count", i32 1' in marked
+    other = str(library.walked("walked", TEXT, "whole_numbers", ["float64[1C]"] * 2).module)
+    assert "llvm.loop" not in other
 
 
 def test_a_kernel_releases_what_it_allocates() -> None:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
+from llvmlite import ir
+
 from torchgen_out._runtime.kernels.compiler import (
     arrays,
     calls,
@@ -37,6 +39,9 @@ from torchgen_out._runtime.kernels.compiler.values import (
     parts,
     rebuilt,
 )
+
+IN_TURN = "in_turn"
+"""What a text calls `range` in a loop whose vectors are to be computed one after the other."""
 
 
 def run(body: Body, statements: Iterable[ast.stmt]) -> None:
@@ -165,7 +170,7 @@ def _for(body: Body, node: ast.For) -> None:
         _unrolled(body, node)
         return
     start, stop, step = _bounds(body, [expressions.number(body, each) for each in source.args])
-    _counted(body, node, start, stop, step)
+    _counted(body, node, start, stop, step, in_turn=source.func.id == IN_TURN)
 
 
 def _bounds(body: Body, given: Sequence[Number]) -> tuple[Number, Number, Number]:
@@ -180,8 +185,14 @@ def _bounds(body: Body, given: Sequence[Number]) -> tuple[Number, Number, Number
     return numbers[0], numbers[1], numbers[2] if len(numbers) == 3 else one
 
 
-def _counted(body: Body, node: ast.For, start: Number, stop: Number, step: Number) -> None:
-    """A loop over a range: a counter of its own, which no assignment in the loop changes."""
+def _counted(
+    body: Body, node: ast.For, start: Number, stop: Number, step: Number, in_turn: bool
+) -> None:
+    """A loop over a range: a counter of its own, which no assignment in the loop changes.
+
+    in_turn: whether one vector of rounds is to be computed after the other. LLVM computes up to
+    four side by side, and what then remains of few rounds takes longer than they do.
+    """
     builder, kind = body.builder, start.kind
     header = _Header(body, node, node.body, start)
     counter = header.counter
@@ -200,8 +211,19 @@ def _counted(body: Body, node: ast.For, start: Number, stop: Number, step: Numbe
     rises = step.literal is not None and step.literal > 0
     _store(body, node.target, Number(kind, counter, is_natural=rises and start.is_natural))
     loop = _rounds(body, node.body)
-    header.close(body, loop.continues, step)
+    goes_back = header.close(body, loop.continues, step)
+    if in_turn and goes_back is not None:
+        goes_back.set_metadata("llvm.loop", _one_after_the_other(body.builder.module))
     body.join([outside, *loop.breaks])
+
+
+def _one_after_the_other(module: Any) -> Any:
+    """What tells LLVM so of one loop: a node that begins with itself."""
+    name = ir.MetaDataString(module, "llvm.loop.interleave.count")
+    count = module.add_metadata([name, ir.Constant(ir.IntType(32), 1)])
+    node = ir.values.MDValue(module, (), str(len(module.metadata)))
+    node.operands = (node, count)
+    return node
 
 
 def _unrolled(body: Body, node: ast.For) -> None:
@@ -286,12 +308,12 @@ class _Header:
         env[name] = rebuilt(value, iter(registers))
         self.phis[name] = (env[name], registers)
 
-    def close(self, body: Body, edges: Sequence[Edge], step: Number | None = None) -> None:
-        """Go back from the ends of a round to the beginning of the next."""
+    def close(self, body: Body, edges: Sequence[Edge], step: Number | None = None) -> Any:
+        """Go back from the ends of a round to the beginning of the next, by a branch or not."""
         body.join(edges)
         env = body.scope.env
         if env is None:
-            return
+            return None
         for name in self.assigned:
             value = env.get(name)
             if name not in self.phis:
@@ -303,8 +325,9 @@ class _Header:
             flags = ("nsw",) if step.kind.signed else ("nuw",)
             following = body.builder.add(self.counter, step.ir, flags=flags)
             self.counter.add_incoming(following, body.builder.block)
-        body.builder.branch(self.block)
+        goes_back = body.builder.branch(self.block)
         body.scope.env = None
+        return goes_back
 
     def _end(self, body: Body, name: str, value: Value | None) -> None:
         begun, phis = self.phis[name]

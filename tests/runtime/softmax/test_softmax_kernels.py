@@ -80,3 +80,17 @@ def test_logsumexp_of_infinities() -> None:
     x = torch.tensor([[-np.inf, -np.inf], [np.inf, 1], [1, -np.inf]])
     np.testing.assert_array_equal(x.logsumexp(1).numpy(), [-np.inf, np.inf, 1])
     np.testing.assert_array_equal(torch.empty(3, 0).logsumexp(1).numpy(), [-np.inf] * 3)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_rows_of_any_length(dtype: str) -> None:
+    """Vectors of elements, and what remains of a row; up to a block, and beyond."""
+    generator = np.random.default_rng(0)
+    for length in (*range(1, 70), 95, 127, 129, 511, 512, 513, 1000):
+        x = generator.standard_normal((5, length)).astype(dtype)
+        exact = x.astype(np.float64) - x.max(1, keepdims=True)
+        exact = exact - np.log(np.exp(exact).sum(1, keepdims=True))
+        found = torch.from_numpy(x)
+        rtol = 1e-12 if dtype == "float64" else 2e-6
+        assert np.allclose(found.log_softmax(1).numpy(), exact, rtol, rtol)
+        assert np.allclose(found.softmax(1).numpy(), np.exp(exact), rtol, rtol)

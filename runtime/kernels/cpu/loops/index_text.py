@@ -114,6 +114,7 @@ def launch_text(
     lines = ["    last = plan.size - 1"] if any("last" in part for part in parts) else []
     lines += [f"    {a} = {b}" for a, b in zip(known, parts, strict=True) if a != b]
     body = _in_one_block(_with_rows_spelled(body, dims), short, is_one_tile=not tile)
+    body = _in_turn(body) if short and type_name == "float32" else body
     body = side_by_side(body) if waits else body
     body = _with_whole_copied(body, copied) if copied else body
     if named is not None:
@@ -151,6 +152,8 @@ def _constants(body: str, type_name: str, tile: int, apart: list[str], looks: bo
     for constant in ("COLUMNS", "SEARCHED", "SHORTEST"):
         if constant in body:
             header += f"\n{constant} = {getattr(places, constant)}"
+    if "in_turn(" in body:
+        header += "\nin_turn = range  # of a loop whose vectors come one by one"
     if "LOWEST" in body or "HIGHEST" in body:
         header += "\nLOWEST, HIGHEST = " + ", ".join(
             f"T({each})" for each in places.ends(type_name)
@@ -206,6 +209,21 @@ def _in_one_block(body: str, short: tuple[str, ...], is_one_tile: bool) -> str:
         body = re.sub(r"end = lesser\(begin \+ TILE, (\w+)\)", r"end = \1", body)
         body = body.replace("range(begin, end)", "range(end)").replace(" - begin)", ")")
     return body
+
+
+MUCH = 10
+"""Lines of vector mathematics from which on a few elements that remain of a row take long."""
+
+
+def _in_turn(body: str) -> str:
+    """The text with loops of much arithmetic over short rows that go from vector to vector: four at
+    once would leave up to 63 elements of a row, for which smaller vectors are computed."""
+
+    loop = r"^( +)for \w+ in range\((?:begin, )?n_\w+\):\n((?:\1 +.*\n)+)"
+    found = re.findall(loop, body, flags=re.MULTILINE)
+    is_much = any(compose.compose(each, "float32").count("\n") >= MUCH for _, each in found)
+    spelled = r"\1in_turn\2"
+    return re.sub(r"(for \w+ in )range(\((?:begin, )?n_)", spelled, body) if is_much else body
 
 
 @cache
