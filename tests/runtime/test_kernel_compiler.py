@@ -25,7 +25,7 @@ TEXT = (
 T = np.float32
 SIGN = 63
 TABLE = (3, 1, 2)
-in_turn = range
+in_turn = few = range
 
 
 @inner
@@ -146,9 +146,9 @@ def choices(out, x):
 
 
 @entry
-def loops_in_turn(out, x):
+def loops_with_hints(out, x):
     for i in in_turn(x.size):
-        for j in in_turn(1, 3):
+        for j in few(1, 3):
             out[i] += x[i] * j
 
 
@@ -162,7 +162,7 @@ def answer(out, x):
 NAMES = [
     *("types_that_change", "ways_out_of_loops", "indices_and_ranges", "whole_numbers"),
     *("numbers_as_bits", "memory_of_its_own", "choices", "answer"),
-    "loops_in_turn",
+    "loops_with_hints",
 ]
 
 
@@ -191,10 +191,11 @@ def test_a_text_means_what_it_means_to_python(name: str) -> None:
     assert answers[0] == answers[1]
 
 
-def test_loops_are_marked_whose_vectors_come_one_by_one() -> None:
-    marked = str(library.walked("walked", TEXT, "loops_in_turn", ["float64[1C]"] * 2).module)
-    assert len(set(re.findall(r"!llvm.loop (!\d+)", marked))) == 2
-    assert '"llvm.loop.interleave.count", i32 1' in marked
+def test_loops_give_their_hints_to_llvm() -> None:
+    hinted = str(library.walked("walked", TEXT, "loops_with_hints", ["float64[1C]"] * 2).module)
+    assert len(set(re.findall(r"!llvm.loop (!\d+)", hinted))) == 2
+    for hint in ("interleave.count", "vectorize.width", "unroll.count"):
+        assert f'"llvm.loop.{hint}", i32 1' in hinted
     other = str(library.walked("walked", TEXT, "whole_numbers", ["float64[1C]"] * 2).module)
     assert "llvm.loop" not in other
 

@@ -96,7 +96,9 @@ def counted(place, size):
 def reflected(place, size):
     """A place mirrored at the border elements, which are not repeated."""
     period = greater(2 * size - 2, 1)
-    place = place % period
+    place = place if place >= 0 else -place
+    if place >= period:  # seldom: a quotient takes longer than all the rest
+        place = place % period
     return lesser(place, period - place) if size > 1 else 0
 
 

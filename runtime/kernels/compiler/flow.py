@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -40,8 +40,13 @@ from torchgen_out._runtime.kernels.compiler.values import (
     rebuilt,
 )
 
-IN_TURN = "in_turn"
-"""What a text calls `range` in a loop whose vectors are to be computed one after the other."""
+HINTS = {
+    "in_turn": {"interleave.count": 1},
+    "few": {"vectorize.width": 1, "interleave.count": 1, "unroll.count": 1},
+}
+"""Other names for `range`, and what they tell LLVM of a loop. in_turn: one vector of rounds is
+computed after the other; LLVM takes up to four side by side, and what then remains of few rounds
+takes longer than they do. few: no more rounds than it takes to ask whether vectors are worth it."""
 
 
 def run(body: Body, statements: Iterable[ast.stmt]) -> None:
@@ -170,7 +175,7 @@ def _for(body: Body, node: ast.For) -> None:
         _unrolled(body, node)
         return
     start, stop, step = _bounds(body, [expressions.number(body, each) for each in source.args])
-    _counted(body, node, start, stop, step, in_turn=source.func.id == IN_TURN)
+    _counted(body, node, start, stop, step, HINTS.get(source.func.id, {}))
 
 
 def _bounds(body: Body, given: Sequence[Number]) -> tuple[Number, Number, Number]:
@@ -186,13 +191,9 @@ def _bounds(body: Body, given: Sequence[Number]) -> tuple[Number, Number, Number
 
 
 def _counted(
-    body: Body, node: ast.For, start: Number, stop: Number, step: Number, in_turn: bool
+    body: Body, node: ast.For, start: Number, stop: Number, step: Number, hints: Mapping[str, int]
 ) -> None:
-    """A loop over a range: a counter of its own, which no assignment in the loop changes.
-
-    in_turn: whether one vector of rounds is to be computed after the other. LLVM computes up to
-    four side by side, and what then remains of few rounds takes longer than they do.
-    """
+    """A loop over a range: a counter of its own, which no assignment in the loop changes."""
     builder, kind = body.builder, start.kind
     header = _Header(body, node, node.body, start)
     counter = header.counter
@@ -212,17 +213,19 @@ def _counted(
     _store(body, node.target, Number(kind, counter, is_natural=rises and start.is_natural))
     loop = _rounds(body, node.body)
     goes_back = header.close(body, loop.continues, step)
-    if in_turn and goes_back is not None:
-        goes_back.set_metadata("llvm.loop", _one_after_the_other(body.builder.module))
+    if hints and goes_back is not None:
+        goes_back.set_metadata("llvm.loop", _hinted(body.builder.module, hints))
     body.join([outside, *loop.breaks])
 
 
-def _one_after_the_other(module: Any) -> Any:
-    """What tells LLVM so of one loop: a node that begins with itself."""
-    name = ir.MetaDataString(module, "llvm.loop.interleave.count")
-    count = module.add_metadata([name, ir.Constant(ir.IntType(32), 1)])
+def _hinted(module: Any, hints: Mapping[str, int]) -> Any:
+    """What tells LLVM of one loop: a node that begins with itself."""
+    told = [
+        module.add_metadata([ir.MetaDataString(module, f"llvm.loop.{name}"), ir.IntType(32)(count)])
+        for name, count in hints.items()
+    ]
     node = ir.values.MDValue(module, (), str(len(module.metadata)))
-    node.operands = (node, count)
+    node.operands = (node, *told)
     return node
 
 

@@ -13,6 +13,7 @@ import torchgen_out as torch
 from tests.research_package import generated
 from tests.ruff import accept
 from torchgen_out._runtime.autograd.gradcheck import gradcheck, gradgradcheck
+from torchgen_out._runtime.kernels.common import places
 
 
 @pytest.fixture(scope="module")
@@ -199,3 +200,11 @@ def test_loops_are_cut_where_elements_are_outside(ops: Any, widths: tuple[int, i
 
 def test_formatters_leave_the_package_as_it_is(ops: Any) -> None:
     accept(ops)
+
+
+def test_places_are_reflected_wherever_they_lie() -> None:
+    """To and fro between the border elements, as often as it takes."""
+    for size in (1, 2, 3, 7):
+        way = [*range(size), *range(size - 2, 0, -1)]
+        for place in range(-4 * size, 4 * size):
+            assert places.reflected(place, size) == way[place % len(way)]

@@ -115,6 +115,8 @@ def launch_text(
     lines += [f"    {a} = {b}" for a, b in zip(known, parts, strict=True) if a != b]
     body = _in_one_block(_with_rows_spelled(body, dims), short, is_one_tile=not tile)
     body = _in_turn(body) if short and type_name == "float32" else body
+    if "reflected(" in body:  # LLVM would divide for vectors of places
+        body = body.replace("for edge in range(", "for edge in few(")
     body = side_by_side(body) if waits else body
     body = _with_whole_copied(body, copied) if copied else body
     if named is not None:
@@ -152,8 +154,9 @@ def _constants(body: str, type_name: str, tile: int, apart: list[str], looks: bo
     for constant in ("COLUMNS", "SEARCHED", "SHORTEST"):
         if constant in body:
             header += f"\n{constant} = {getattr(places, constant)}"
-    if "in_turn(" in body:
-        header += "\nin_turn = range  # of a loop whose vectors come one by one"
+    for hint in ("in_turn", "few"):
+        if f"in {hint}(" in body:
+            header += f"\n{hint} = range  # with a hint for LLVM"
     if "LOWEST" in body or "HIGHEST" in body:
         header += "\nLOWEST, HIGHEST = " + ", ".join(
             f"T({each})" for each in places.ends(type_name)
@@ -218,7 +221,6 @@ MUCH = 10
 def _in_turn(body: str) -> str:
     """The text with loops of much arithmetic over short rows that go from vector to vector: four at
     once would leave up to 63 elements of a row, for which smaller vectors are computed."""
-
     loop = r"^( +)for \w+ in range\((?:begin, )?n_\w+\):\n((?:\1 +.*\n)+)"
     found = re.findall(loop, body, flags=re.MULTILINE)
     is_much = any(compose.compose(each, "float32").count("\n") >= MUCH for _, each in found)
