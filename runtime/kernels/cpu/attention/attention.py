@@ -26,6 +26,7 @@ ROWS_AT_MOST, ROWS_AT_LEAST = 128, 12
 CAUSAL_ROWS = 24  # fewer: a block computes the columns that its last row sees
 PRODUCTS_PER_ELEMENT = 8  # products that take as long as an element of element-wise work
 NUMBERS = np.dtype(np.int64)
+MASK = 3  # which of the arrays is the mask
 
 
 def attention(
@@ -103,9 +104,28 @@ def _sizes(queries: tuple[int, ...], columns: int, width: int, causal: bool) -> 
 
 
 def _addresses(arrays: tuple[Array | None, ...]) -> Array:
-    """Where the arrays begin; 0 for one that is not there."""
-    found = [0 if a is None else a.__array_interface__["data"][0] for a in arrays]
-    return np.array(found, NUMBERS)
+    """Where the arrays begin; 0 for the mask if it is not there.
+
+    To ask NumPy for each takes 0.8 us; compiled code sees them at once.
+    """
+    found = np.empty(len(arrays), NUMBERS)
+    has_mask = arrays[MASK] is not None
+    given = arrays if has_mask else (*arrays[:MASK], arrays[0], *arrays[MASK + 1 :])
+    _addresses_of(arrays[0].dtype, len(arrays))(found, *given)
+    if not has_mask:
+        found[MASK] = 0
+    return found
+
+
+@cache
+def _addresses_of(dtype: Any, count: int) -> Any:
+    """kernel(found, *arrays) that notes where so many arrays begin; the last has three dims."""
+    names = [f"array{i}" for i in range(count)]
+    lines = [f"    found[{i}] = {name}.ctypes.data" for i, name in enumerate(names)]
+    text = build.HEADER.format(title=f"Addresses of {count} arrays.")
+    text += "\n".join(["@entry", f"def kernel(found, {', '.join(names)}):", *lines, ""])
+    kinds = (NUMBERS, *[f"{dtype.name}[4A]"] * (count - 1), f"{dtype.name}[3A]")
+    return build.entry_point("addresses", text, kinds)
 
 
 def _strides(arrays: tuple[Array | None, ...]) -> Array:

@@ -100,7 +100,7 @@ def scaled_dot_product_attention(
     mask = None if attn_mask is None else _as_addend(attn_mask, query.dtype)
     alike = query.dim() == 4 and query.shape[:2] == key.shape[:2] == value.shape[:2]
     if alike and dropout_p == 0.0:
-        q, k, v = (x.transpose(1, 2) for x in (query, key, value))
+        q, k, v = query.transpose(1, 2), key.transpose(1, 2), value.transpose(1, 2)
         return _attend(q, k, v, mask, scale, is_causal).transpose(1, 2)
     if is_causal:
         shape = (query.size(-2), key.size(-2))
