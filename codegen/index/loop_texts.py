@@ -302,7 +302,7 @@ class LoopWriter(Loads):
         first = operand.substitute({Index(loop.index): places.of(Index(stop))})
         self.put(f"{stop} = {begin}")
         self.indent(f"while {stop} < {end}:")
-        self.put(f"{rest} = {writer.place(first, 1)} % {writer.place(by, 2)}")
+        self.put(f"{rest} = around({writer.place(first)}, {writer.place(by)})")
         self.put(f"{turn} = {stop}")
         self.put(f"{stop} = lesser({end}, {turn} + greater({writer.place(by, 1)} - {rest}, 1))")
         self.indent(f"for {index} in range({turn}, {stop}):")

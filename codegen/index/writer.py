@@ -29,7 +29,8 @@ _RESERVED = frozenset(
         *("COLUMNS", "LOWEST", "HIGHEST"),
         *("SEARCHED", "SHORTEST", "rising", "falling"),
         *("reads", "part0", "part1", "part2", "part3"),
-        *("lesser", "greater", "clamped", "reflected", "counted", "plus", "times"),
+        *("lesser", "greater", "clamped", "reflected", "around", "counted"),
+        *("plus", "times"),
         *("lane", "LANES", "scattered_values", "scattered_places"),
         *("key", "is_first", "position"),
         *("I", "quotient", "modulus", "note_outside", "faults", "first_check"),
@@ -402,8 +403,10 @@ class Writer(ABC):
                 return f"({self.place(first, 1)} & {(1 << _power_of_two(second)) - 1})"
             case Function("quotient", (first, second)):
                 return f"({self.place(first, 1)} // {self.place(second, 2)})"
-            case Function("remainder" | "wrap", (first, second)):
+            case Function("remainder", (first, second)):
                 return f"({self.place(first, 1)} % {self.place(second, 2)})"
+            case Function("wrap", (first, second)):
+                return f"around({self.place(first)}, {self.place(second)})"
             case Function("least", (first, second)):
                 return f"lesser({self.place(first)}, {self.place(second)})"
             case Function("greatest", (first, second)):

@@ -93,6 +93,15 @@ def counted(place, size):
     return place + size if place < 0 else place
 
 
+def around(place, size):
+    """The remainder of a place; a quotient takes longer than all else, and is seldom needed."""
+    near = place + size if place < 0 else place
+    near = near - size if near >= size else near
+    if (near < 0) | (near >= size):
+        near = place % size
+    return near
+
+
 def reflected(place, size):
     """A place mirrored at the border elements, which are not repeated."""
     period = greater(2 * size - 2, 1)

@@ -208,3 +208,9 @@ def test_places_are_reflected_wherever_they_lie() -> None:
         way = [*range(size), *range(size - 2, 0, -1)]
         for place in range(-4 * size, 4 * size):
             assert places.reflected(place, size) == way[place % len(way)]
+
+
+def test_places_go_around_wherever_they_lie() -> None:
+    for size in (1, 2, 3, 7):
+        for place in range(-4 * size, 4 * size):
+            assert places.around(place, size) == place % size

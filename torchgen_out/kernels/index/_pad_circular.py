@@ -5,7 +5,7 @@
 
 from torchgen_out._runtime.kernels.common.index import IndexProgram, Launch, TensorForm, holds
 from torchgen_out._runtime.kernels.common.lanes import I, modulus
-from torchgen_out._runtime.kernels.common.places import U, greater, lesser, row_start
+from torchgen_out._runtime.kernels.common.places import U, around, greater, lesser, row_start
 
 
 def _pad_circular_0(
@@ -21,11 +21,11 @@ def _pad_circular_0(
     for _ in range(start, stop):
         self_p = self_at + row_start(batch, dims, self_row, rest)
         out_p = out_at + row_start(batch, dims, out_row, rest)
-        wrap_value = (k - front) % self_size3
-        wrap_value2 = (j - top) % self_size2
+        wrap_value = around(k - front, self_size3)
+        wrap_value2 = around(j - top, self_size2)
         turn_end = 0
         while turn_end < n_i:
-            turn_rest = (turn_end - left) % self_size1
+            turn_rest = around(turn_end - left, self_size1)
             turn = turn_end
             turn_end = lesser(n_i, turn + greater(self_size1 - turn_rest, 1))
             for i in range(turn, turn_end):

@@ -6,7 +6,7 @@
 from torchgen_out._runtime.kernels.common import copy as copy_geometry
 from torchgen_out._runtime.kernels.common.index import IndexProgram, Launch, TensorForm, holds
 from torchgen_out._runtime.kernels.common.lanes import I, modulus
-from torchgen_out._runtime.kernels.common.places import U, greater, lesser, row_start
+from torchgen_out._runtime.kernels.common.places import U, around, greater, lesser, row_start
 
 
 def roll_0(
@@ -21,11 +21,11 @@ def roll_0(
     for _ in range(start, stop):
         self_p = self_at + row_start(batch, dims, self_row, rest)
         out_p = out_at + row_start(batch, dims, out_row, rest)
-        wrap_value = (k - back) % n_k
-        wrap_value2 = (j - down) % n_j
+        wrap_value = around(k - back, n_k)
+        wrap_value2 = around(j - down, n_j)
         turn_end = 0
         while turn_end < n_i:
-            turn_rest = (turn_end - right) % n_i
+            turn_rest = around(turn_end - right, n_i)
             turn = turn_end
             turn_end = lesser(n_i, turn + greater(n_i - turn_rest, 1))
             for i in range(turn, turn_end):
