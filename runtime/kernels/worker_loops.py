@@ -33,7 +33,7 @@ AWAKE, READY, ASLEEP, STOPPED = range(4)
 
 FAILED, DENIED, CROWDED, SLEEPING, WOKEN = 1, 2, 4, 8, 16
 """What may be said of a task, added together: a part raised an error; a part answered False; a
-worker was last seen on the processor of its caller; nothing was done, as a worker sleeps; a worker
+worker was last seen on the processor of its caller; all was done here, as a worker sleeps; a worker
 slept and was woken."""
 
 STATE, STATUS, DONE, PROCESSOR, CLOCK, POSTED, LOAD = 0, 16, 24, 32, 40, 56, 80
@@ -261,7 +261,11 @@ def work(block, load_file, processors):
                 continue
             before = now(block)
             if look_at > 0:  # who yields would be away for milliseconds
-                until = until if before < until else 0
+                if before >= until:
+                    until = 0
+                    if before >= look_at:  # whoever woke it took its task back
+                        waits = somebody_waits(block, load_file, processors)
+                        look_at, until = (before + pace, 0) if waits else (0, before + SPIN)
                 continue
             yield_now()
             after = now(block)
@@ -345,7 +349,7 @@ def go(blocks, parts, answers, wakes):
 
     What a worker has not begun when the first is done - other programs have its core - is done
     here, too: on a busy machine nobody waits for a thread that does not run. Where a worker sleeps
-    and is not to be woken nothing is done.
+    and is not to be woken all is done here.
     """
     for part in range(1, parts):
         if read(blocks[part]) == ASLEEP:
@@ -354,7 +358,9 @@ def go(blocks, parts, answers, wakes):
                 join(team, blocks, parts)
                 return outcome(blocks, parts, answers)
             if not wakes:
-                return SLEEPING
+                for own in range(parts):
+                    do(blocks[own])
+                return SLEEPING | outcome(blocks, parts, answers)
             break
     said = give(blocks, parts, wakes)
     do(blocks[0])

@@ -203,7 +203,7 @@ def _wakes(is_long: bool) -> int:
 def _conclude(
     said: int, parts: int, is_long: bool, native: Native, calls: Sequence[Sequence[Any]]
 ) -> bool:
-    """See to what is said of a call, and make it here if nothing was done, or to raise its error.
+    """See to what is said of a call, and make it here again to raise its error.
 
     calls: what is to be called here then. Returns whether no part answered False.
     """
@@ -222,7 +222,7 @@ def _conclude(
         _short_calls = 0
     elif said & (SLEEPING | WOKEN):
         _short_calls = _short_calls + 1 if said & SLEEPING else 0
-    if said & (SLEEPING | FAILED):
+    if said & FAILED:
         answers = [native.entry(*call) is not False for call in calls]
         return all(answers)
     return not said & DENIED

@@ -111,6 +111,38 @@ def look(block, load_file, processors):
     assert look(block.ctypes.data, ctypes.addressof(name), 2) == waits
 
 
+@pytest.mark.skipif(not worker_loops.FUTEX, reason="workers cannot sleep by themselves here")
+def test_who_is_woken_for_nothing_asks_again_whether_its_processor_is_wanted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "load"
+    busy, quiet = b"0.5 0.5 0.5 4242/4343 77\n", b"0.5 0.5 0.5 1/4343 77\n"
+    path.write_bytes(busy)
+    monkeypatch.setattr(workers, "_LOAD_FILE", ctypes.create_string_buffer(bytes(path)))
+    monkeypatch.setattr(worker_loops, "LONG", -1)  # whoever yields has been away for long
+    loops = worker_loops.Loops()
+    monkeypatch.setattr(worker_loops, "waiting", lambda: loops)
+    worker = workers.Worker(0)
+
+    def seen_until_it_sleeps() -> bytes:
+        until = time.monotonic() + 10
+        while worker.memory[_first_word(worker)] != ASLEEP and time.monotonic() < until:
+            time.sleep(0.001)
+        return ctypes.string_at(worker.block + worker_loops.LOAD, len(busy))
+
+    try:
+        assert seen_until_it_sleeps() == busy
+        path.write_bytes(quiet)
+        time.sleep(2e-9 * worker_loops.FIRST_LOOK)
+        worker.rouse()
+        system = ctypes.CDLL(None).syscall
+        system(worker_loops.FUTEX, ctypes.c_void_p(worker.block), worker_loops.WAKE, 1, 0, 0, 0)
+        time.sleep(0.01)
+        assert seen_until_it_sleeps().startswith(quiet)
+    finally:
+        worker.stop()
+
+
 def test_no_part_is_lost_or_done_twice_while_others_want_the_processors() -> None:
     """A worker sleeps, is woken, or holds its processor from call to call."""
     hog = subprocess.Popen([sys.executable, "-c", "while True: pass"])
