@@ -94,3 +94,21 @@ def test_rows_of_any_length(dtype: str) -> None:
         rtol = 1e-12 if dtype == "float64" else 2e-6
         assert np.allclose(found.log_softmax(1).numpy(), exact, rtol, rtol)
         assert np.allclose(found.softmax(1).numpy(), np.exp(exact), rtol, rtol)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("length", [1, 16, 100, 400, 4096, 5000])
+def test_a_row_is_the_same_among_any_number_of_rows(dtype: str, length: int) -> None:
+    """Logarithms of some rows are taken together, the last ones of fewer."""
+    x = np.random.default_rng(0).standard_normal((133, length)).astype(dtype)
+    x[5], x[70, 0], x[131] = -np.inf, np.nan, 3
+    whole = torch.from_numpy(x).log_softmax(1).numpy()
+    expected = scipy.special.log_softmax(x[:5].astype(np.float64), 1)
+    np.testing.assert_allclose(whole[:5], expected, 3e-6 if dtype == "float32" else 1e-12)
+    assert np.isnan(whole[[5, 70]]).all()
+    np.testing.assert_allclose(whole[131], -np.log(length), 1e-6, 1e-7)
+    for first, last in ((0, 1), (3, 67), (60, 133), (5, 6), (130, 132)):
+        found = torch.from_numpy(x)[first:last].log_softmax(1).numpy()
+        np.testing.assert_array_equal(found, whole[first:last])
+    wide = torch.from_numpy(np.repeat(x, 2, 1)[:, : 2 * length : 2])
+    np.testing.assert_array_equal(wide.log_softmax(1).numpy(), whole)

@@ -14,6 +14,7 @@ import numpy as np
 from torchgen_out._runtime.kernels import build
 from torchgen_out._runtime.kernels.common import places
 from torchgen_out._runtime.kernels.cpu.loops import runs
+from torchgen_out._runtime.kernels.cpu.loops.in_stages import in_stages
 from torchgen_out._runtime.kernels.cpu.loops.side_by_side import side_by_side
 from torchgen_out._runtime.kernels.vecmath import complex_source, compose
 
@@ -115,6 +116,8 @@ def launch_text(
     lines += [f"    {a} = {b}" for a, b in zip(known, parts, strict=True) if a != b]
     body = _in_one_block(_with_rows_spelled(body, dims), short, is_one_tile=not tile)
     body = _in_turn(body) if short and type_name == "float32" else body
+    if len(short) == 1 and not waits and np.dtype(type_name).kind == "f":
+        body = in_stages(body, f"n_{short[0]}", lambda line: _is_much(line, type_name))
     if "reflected(" in body:  # LLVM would divide for vectors of places
         body = body.replace("for edge in range(", "for edge in few(")
     body = side_by_side(body) if waits else body
@@ -218,12 +221,16 @@ MUCH = 10
 """Lines of vector mathematics from which on a few elements that remain of a row take long."""
 
 
+def _is_much(statements: str, type_name: str) -> bool:
+    return compose.compose(statements, type_name).count("\n") >= MUCH
+
+
 def _in_turn(body: str) -> str:
     """The text with loops of much arithmetic over short rows that go from vector to vector: four at
     once would leave up to 63 elements of a row, for which smaller vectors are computed."""
     loop = r"^( +)for \w+ in range\((?:begin, )?n_\w+\):\n((?:\1 +.*\n)+)"
     found = re.findall(loop, body, flags=re.MULTILINE)
-    is_much = any(compose.compose(each, "float32").count("\n") >= MUCH for _, each in found)
+    is_much = any(_is_much(each, "float32") for _, each in found)
     spelled = r"\1in_turn\2"
     return re.sub(r"(for \w+ in )range(\((?:begin, )?n_)", spelled, body) if is_much else body
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchgen_out._runtime.kernels.cpu.loops import syntax
+
 COUNT = 4
 """How many items go together."""
 
@@ -19,9 +21,7 @@ def side_by_side(body: str) -> str:
     The loop over items holds what each needs, one loop that is the same for all, and perhaps what
     counts on to the next item.
     """
-    tree = ast.parse(_as_function(body))
-    (function,) = tree.body
-    assert isinstance(function, ast.FunctionDef)
+    function = syntax.parsed(body)
     number = next(n for n, each in enumerate(function.body) if isinstance(each, ast.For))
     loop = function.body[number]
     assert isinstance(loop, ast.For)
@@ -30,15 +30,7 @@ def side_by_side(body: str) -> str:
         return body
     function.body[number : number + 1] = [*several, loop]
     loop.iter = _expression(f"range(stop - (stop - start) % {COUNT}, stop)")
-    return "\n".join(f"    {line}" for each in function.body for line in _lines(each)) + "\n"
-
-
-def _as_function(body: str) -> str:
-    return f"def body():\n{body}"
-
-
-def _lines(node: ast.stmt) -> list[str]:
-    return ast.unparse(ast.fix_missing_locations(node)).splitlines()
+    return syntax.text_of(function)
 
 
 def _several(loop: ast.For) -> list[ast.stmt] | None:
@@ -52,9 +44,9 @@ def _several(loop: ast.For) -> list[ast.stmt] | None:
     after, counting = after[:count], after[count:]
     if any(isinstance(each, ast.For | ast.While) for each in ast.walk(row) if each is not row):
         return None
-    counters = _assigned(counting)
-    own = _assigned([*before, *row.body, *after]) | counters
-    if _read([row.iter]) & own:
+    counters = syntax.assigned(counting)
+    own = syntax.assigned([*before, *row.body, *after]) | counters
+    if syntax.read([row.iter]) & own:
         return None
     made: list[ast.stmt] = []
     if not counters:
@@ -82,19 +74,6 @@ def _expression(text: str) -> ast.expr:
 
 def _assign(name: str, value: str) -> ast.stmt:
     return ast.parse(f"{name} = {value}").body[0]
-
-
-def _assigned(statements: list[ast.stmt]) -> set[str]:
-    return {
-        node.id
-        for each in statements
-        for node in ast.walk(each)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    }
-
-
-def _read(nodes: list[ast.expr]) -> set[str]:
-    return {each.id for node in nodes for each in ast.walk(node) if isinstance(each, ast.Name)}
 
 
 class _Rename(ast.NodeTransformer):
