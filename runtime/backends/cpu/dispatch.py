@@ -154,7 +154,7 @@ class DispatchCall:
         filling = self.filling
         if filling is None:
             return {}
-        much = filling.much(self.own.numpy)
+        much = filling.much
         return {"load": lambda: filling.few, "small": FEW, "run_flat": much, "work": None}
 
     def prepare(self, args: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -460,15 +460,15 @@ class Elementwise:
 class Filling(Elementwise):
     """An element by element kernel that reads no tensor of more than one element.
 
-    few: the same for flat memory of few elements. much(dtype) -> run_flat(few, (out,), values,
-    work), the same for flat memory of many.
+    few: the same for flat memory of few elements. much(few, (out,), values, work), the same for
+    that of many.
     """
 
     def __init__(
         self,
         kernel: Callable[..., None],
         few: Callable[..., Any],
-        much: Callable[[Any], Callable[..., None]],
+        much: Callable[..., None],
     ) -> None:
         super().__init__(kernel)
         self.few = few
