@@ -261,6 +261,15 @@ def test_rows_of_strided_arrays_one_of_which_is_alone() -> None:
     )
 
 
+@pytest.mark.parametrize("sizes", [(1, 999), (500, 500), (999, 1), (334, 333), (100, 28)])
+def test_two_tensors_are_joined_in_parts_that_begin_in_either(sizes: tuple[int, int]) -> None:
+    x = np.arange(float(sum(sizes)))
+    tensors = torch.from_numpy(x).split(list(sizes))
+    np.testing.assert_array_equal(torch.cat(tensors).numpy(), x)
+    half = [each.to(torch.float16) for each in tensors]
+    np.testing.assert_array_equal(torch.cat(half).numpy(), x.astype(np.float16))
+
+
 def test_rows_of_a_column_major_array() -> None:
     x = np.asfortranarray(np.arange(6000.0).reshape(60, 100))
     out = np.zeros((60, 100))

@@ -43,6 +43,9 @@ def cat(result: TensorSpec, tensors: Sequence[TensorSpec], dim: int = 0) -> Laun
     if is_pair and is_split:
         entry = join_two.entry_point(own, (int, int, own, own, own, int))
         return LaunchPlan(_pair_runner(entry, outer, result.numel), None)
+    if is_pair and result.numel >= 2 * threads.GRAIN:
+        entry = join_flat.entry_point(own, (int, int, own, own, own))
+        return LaunchPlan(_flat_pair_runner(entry), None)
     if are_dense and outer == 1:
         join = _join_many if _are_many_small(result, tensors) else _join
         join = join if result.numel < threads.GRAIN else _join_large
@@ -131,6 +134,32 @@ def _pair_runner(entry: Any, outer: int, work: int) -> Any:
         threads.run_ranges(entry, outer, work, out, first, second, outer)
 
     return run if work < 2 * threads.GRAIN else run_parts
+
+
+def _flat_pair_runner(entry: Any) -> Any:
+    def run(out: Array, first: Array, second: Array, *_: Any) -> None:
+        if threads.get_num_threads() == 1:
+            _join(out, (first, second))
+        else:
+            threads.run_ranges(entry, out.size, out.size, out, first, second)
+
+    return run
+
+
+@typed
+def join_flat(start, stop, out, first, second):
+    """Elements start to stop of both, one behind the other."""
+    ahead = first.size
+    if start < ahead:
+        end = min(stop, ahead)
+        target, source = out[start:end], first[start:end]
+        for i in range(target.size):
+            target[i] = source[i]
+    if stop > ahead:
+        begin = max(start, ahead)
+        target, source = out[begin:stop], second[begin - ahead : stop - ahead]
+        for i in range(target.size):
+            target[i] = source[i]
 
 
 @typed
