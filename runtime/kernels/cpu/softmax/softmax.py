@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from torchgen_out._runtime.kernels.cpu.loops.in_stages import ELEMENTS, ROWS
 from torchgen_out._runtime.kernels.typed import typed, typed_sum
 
 WORK = 4
@@ -36,14 +37,26 @@ def turned(bits):
 
 @typed_sum
 def log_softmax_rows(start, stop, out, x):
-    """Three passes over a row: the maximum; the sum of exponentials; the differences."""
+    """Three passes over a row: the maximum; the sum of exponentials; the differences.
+
+    Logarithms of some rows are taken together, as `in_stages` has it for kernels of the language.
+    """
     out, x = out[start:stop], x[start:stop]
     n, bits = x.shape[1], x.view(BITS)
-    for r in range(x.shape[0]):
-        top = row_max(bits, r, n)
-        total = T(0)
-        for i in range(n):
-            total += exp(x[r, i] - top)
-        logarithm = T(log(total))
-        for i in range(n):
-            out[r, i] = (x[r, i] - top) - logarithm
+    some = max(min(ROWS, ELEMENTS // max(n, 1)), 1)
+    tops, logarithms = np.empty(some, T), np.empty(some, T)
+    for first in range(0, x.shape[0], some):
+        count = min(some, x.shape[0] - first)
+        for k in range(count):
+            r = first + k
+            top = row_max(bits, r, n)
+            total = T(0)
+            for i in range(n):
+                total += exp(x[r, i] - top)
+            tops[k], logarithms[k] = top, total
+        for k in range(count):
+            logarithms[k] = T(log(logarithms[k]))
+        for k in range(count):
+            r, top, logarithm = first + k, tops[k], logarithms[k]
+            for i in range(n):
+                out[r, i] = (x[r, i] - top) - logarithm
