@@ -113,7 +113,6 @@ def watched_rounds(folder: Path, numbers: Sequence[int]) -> Iterator[list[Times]
             generated = _now()
             yield [*_parts(start, generated), *_use(folder, package, number)]
             _wait_for("compiled", watch.stdout)
-            time.sleep(1.1)  # bytecode knows its source by the second and the size
     finally:
         watch.terminate()
         watch.wait()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -63,6 +64,20 @@ def test_compiled_files_stay_with_unchanged_sources(folder: Path) -> None:
         (cache / name).write_bytes(b"")
     write.write(folder, NEW)
     assert [path.name for path in (folder / "__pycache__").iterdir()] == ["a.cpython-311.pyc"]
+
+
+def test_what_is_written_twice_within_a_second_is_imported_anew(tmp_path: Path) -> None:
+    """Bytecode, wherever Python keeps it, knows its source by the second and the size."""
+    folder = tmp_path / "quick_ops"
+    for number in range(4):
+        write.write(folder, [File("__init__.py", f"number = {number}\n")])
+        for elsewhere in ("", str(tmp_path / "bytecode")):
+            environment = {**os.environ, "PYTHONPYCACHEPREFIX": elsewhere}
+            environment.pop("PYTHONDONTWRITEBYTECODE", None)
+            program = "import quick_ops; print(quick_ops.number)"
+            command = [sys.executable, "-c", program]
+            found = subprocess.check_output(command, env=environment, cwd=tmp_path, text=True)
+            assert int(found) == number
 
 
 def test_diff_tells_every_difference(folder: Path) -> None:
