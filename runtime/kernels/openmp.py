@@ -49,7 +49,6 @@ class Team:
         self.put(team_text.FILE, load_file)
         self.put(team_text.PROCESSORS, os.cpu_count() or 1)
         self.put(team_text.OWNER, threading.main_thread().ident or 0)
-        self.put(team_text.PACE, worker_loops.FIRST_LOOK)
         places = worker_text.RESULT, worker_text.ERROR, 0
         for i, place in enumerate(places):  # the words of a call of `take`
             self.put(worker_text.WORDS + 8 * i, self.block + place)

@@ -23,10 +23,12 @@ is; the name of the file about the system's load, and how many processors there 
 BLOCKS, PARTS, LAST = 88, 96, 104
 """The calls that are made; when the last were done."""
 LOOK, PACE, BACK, LEAVE, STAY = 192, 200, 208, 216, 224
-"""When to ask the system next whether a thread waits; for how long the team is let alone if so;
-until when it is; when it is left for our workers, in case that they can stay awake again; and after
-how long."""
+"""When to ask the system next whether a thread waits; how long after the last time that is, 0 if
+none waited then; until when the team is let alone; when it is left for our workers, in case that
+they can stay awake again; and after how long."""
 
+SOON = 100_000
+"""Nanoseconds until it is asked a second time, before the team is let alone."""
 LINGER = 2_000_000
 """Nanoseconds for which a team surely waits awake: short calls are no reason to wake it."""
 TRIAL = 6_000_000
@@ -36,7 +38,7 @@ FIRST_STAY, LAST_STAY = 100_000_000, 3_200_000_000
 
 NAMES = """
     TEAM PARALLEL MOST NUMBER COUNT TAKE OTHER OWNER FILE PROCESSORS BLOCKS PARTS LAST
-    LOOK PACE BACK LEAVE STAY LINGER TRIAL FIRST_STAY LAST_STAY
+    LOOK PACE BACK LEAVE STAY SOON LINGER TRIAL FIRST_STAY LAST_STAY
 """
 
 INTRINSIC = '''\
@@ -73,14 +75,21 @@ def is_wanted(block, team, at):
     """Whether somebody waits for a processor, so that the team's threads may be late."""
     if at < read(team + LOOK):
         return False
-    waits = somebody_waits(block, read(team + FILE), read(team + PROCESSORS))
-    pace = min(2 * read(team + PACE), LAST_LOOK) if waits else FIRST_LOOK
+    pace = read(team + PACE)
+    if not somebody_waits(block, read(team + FILE), read(team + PROCESSORS)):
+        exchange(team + PACE, 0)
+        exchange(team + LOOK, at + FIRST_LOOK)
+        return False
+    if pace == 0:  # it may be over at once
+        exchange(team + PACE, SOON)
+        exchange(team + LOOK, at + SOON)
+        return False
+    pace = max(min(2 * pace, LAST_LOOK), FIRST_LOOK)
     exchange(team + PACE, pace)
     exchange(team + LOOK, at + pace)
-    if waits:
-        exchange(team + BACK, at + pace)
-        exchange(block + TEAM, read(team + OTHER))
-    return waits
+    exchange(team + BACK, at + pace)
+    exchange(block + TEAM, read(team + OTHER))
+    return True
 
 
 @inner

@@ -175,15 +175,19 @@ def test_a_team_is_left_alone_while_somebody_waits_for_a_processor(join: Make, l
     team.put(team_text.OTHER, other.block)
     other.put(team_text.OTHER, team.block)
     load.write_text(BUSY)
-    add()  # tells the second
-    add()  # tells the first
-    add()
-    assert first.joined == second.joined == 0
-    assert worker_of(team.block, team_text.PACE).value >= 2 * worker_loops.FIRST_LOOK
+    add()  # asks, and doubts it
+    assert (first.joined, second.joined) == (0, 1)
+    time.sleep(2e-9 * team_text.SOON)
+    add()  # asks again, and tells the first
+    for _ in range(2):
+        time.sleep(2e-9 * team_text.SOON)
+        add()
+    assert (first.joined, second.joined) == (1, 1)
+    assert worker_of(other.block, team_text.PACE).value >= worker_loops.FIRST_LOOK
     load.write_text(QUIET)
     time.sleep(0.1)
     add()
-    assert first.joined + second.joined == 1
+    assert first.joined + second.joined == 3
 
 
 def test_workers_are_tried_again_after_a_while(join: Make) -> None:
