@@ -20,15 +20,18 @@ omp_get_thread_num and omp_get_num_threads."""
 TAKE, OTHER, OWNER, FILE, PROCESSORS = 32, 40, 48, 56, 80
 """The address of `take`; the block of the team that is tried after this; the thread whose team it
 is; the name of the file about the system's load, and how many processors there are."""
-BLOCKS, PARTS, LAST = 88, 96, 104
-"""The calls that are made; when the last were done."""
-LOOK, PACE, BACK, LEAVE, STAY = 192, 200, 208, 216, 224
-"""When to ask the system next whether a thread waits; how long after the last time that is, 0 if
-none waited then; until when the team is let alone; when it is left for our workers, in case that
-they can stay awake again; and after how long."""
+BLOCKS, PARTS, OWN, LAST = 88, 96, 104, 112
+"""The calls that are made; when the caller had made its own, and when the last were done."""
+PACE, BACK, LEAVE, STAY = 192, 200, 208, 216
+"""For how long the team is let alone as its threads came late, 0 if they did not; until when; when
+it is left for our workers, in case that they can stay awake again; and after how long."""
 
-SOON = 100_000
-"""Nanoseconds until it is asked a second time, before the team is let alone."""
+LATE = 1_000_000
+"""Nanoseconds for which a caller that is done waits for others that have as much to do: so long
+only if they do not run."""
+FIRST_REST = 10_000_000
+"""Nanoseconds for which such a team is let alone, and twice as many while somebody waits for a
+processor, up to `LAST_LOOK` of `worker_loops`."""
 LINGER = 2_000_000
 """Nanoseconds for which a team surely waits awake: short calls are no reason to wake it."""
 TRIAL = 6_000_000
@@ -37,8 +40,8 @@ FIRST_STAY, LAST_STAY = 100_000_000, 3_200_000_000
 """Nanoseconds after which that is tried, doubled each time that the workers went back to sleep."""
 
 NAMES = """
-    TEAM PARALLEL MOST NUMBER COUNT TAKE OTHER OWNER FILE PROCESSORS BLOCKS PARTS LAST
-    LOOK PACE BACK LEAVE STAY SOON LINGER TRIAL FIRST_STAY LAST_STAY
+    TEAM PARALLEL MOST NUMBER COUNT TAKE OTHER OWNER FILE PROCESSORS BLOCKS PARTS OWN LAST
+    PACE BACK LEAVE STAY LATE FIRST_REST LINGER TRIAL FIRST_STAY LAST_STAY
 """
 
 INTRINSIC = '''\
@@ -63,33 +66,29 @@ TEXT = '''\
 @entry
 def take(team):
     """Make the calls of one of the team's threads: each has its own, whose memory is near it."""
-    part, step = call(read(team + NUMBER), 0), call(read(team + COUNT), 0)
-    while part < read(team + PARTS):
-        do(read(read(team + BLOCKS) + 8 * part))
-        part += step
+    own, step = call(read(team + NUMBER), 0), call(read(team + COUNT), 0)
+    blocks = read(team + BLOCKS)
+    for part in range(own, read(team + PARTS), step):
+        do(read(blocks + 8 * part))
+    if own == 0:
+        exchange(team + OWN, now(read(blocks)))
     return True
 
 
 @inner
-def is_wanted(block, team, at):
-    """Whether somebody waits for a processor, so that the team's threads may be late."""
-    if at < read(team + LOOK):
-        return False
+def is_let_alone(block, team, at):
+    """Whether the team's threads would be late, or our workers are tried."""
+    if at < read(team + BACK):
+        return True
     pace = read(team + PACE)
-    if not somebody_waits(block, read(team + FILE), read(team + PROCESSORS)):
-        exchange(team + PACE, 0)
-        exchange(team + LOOK, at + FIRST_LOOK)
+    if pace == 0:
         return False
-    if pace == 0:  # it may be over at once
-        exchange(team + PACE, SOON)
-        exchange(team + LOOK, at + SOON)
-        return False
-    pace = max(min(2 * pace, LAST_LOOK), FIRST_LOOK)
-    exchange(team + PACE, pace)
-    exchange(team + LOOK, at + pace)
-    exchange(team + BACK, at + pace)
-    exchange(block + TEAM, read(team + OTHER))
-    return True
+    if somebody_waits(block, read(team + FILE), read(team + PROCESSORS)):
+        exchange(team + PACE, min(2 * pace, LAST_LOOK))
+        exchange(team + BACK, at + pace)
+        return True
+    exchange(team + PACE, 0)
+    return False
 
 
 @inner
@@ -100,9 +99,9 @@ def team_for(block, parts, wakes):
         return 0
     at = now(block)
     idle = at - read(team + LAST)
-    if at < read(team + BACK) or (idle > LINGER and not wakes):
+    if is_let_alone(block, team, at) or (idle > LINGER and not wakes):
         return 0
-    if is_wanted(block, team, at) or call(read(team + MOST), 0) < parts:
+    if call(read(team + MOST), 0) < parts:
         return 0
     if idle > SPIN:  # our workers were awake, or nobody was
         exchange(team + STAY, FIRST_STAY)
@@ -118,8 +117,14 @@ def team_for(block, parts, wakes):
 @inner
 def join(team, blocks, parts):
     """Make the calls of some blocks with the team."""
+    begun = now(blocks[0])
     exchange(team + BLOCKS, blocks.ctypes.data)
     exchange(team + PARTS, parts)
     call_in_team(read(team + PARALLEL), read(team + TAKE), team + WORDS)
-    exchange(team + LAST, now(blocks[0]))
+    done, ended = read(team + OWN), now(blocks[0])
+    exchange(team + LAST, ended)
+    if ended - done > done - begun + LATE:
+        exchange(team + PACE, FIRST_REST)
+        exchange(team + BACK, ended + FIRST_REST)
+        exchange(blocks[0] + TEAM, read(team + OTHER))
 '''

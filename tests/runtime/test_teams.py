@@ -28,13 +28,14 @@ pytestmark = pytest.mark.skipif(not worker_loops.HAS_LOAD, reason="only Linux te
 
 
 class Library:
-    """What is asked of libgomp, on one thread after the other; joined: how often it was."""
+    """What is asked of libgomp, on one thread after the other, those but the first `late` seconds
+    after it; joined: how often it was."""
 
-    def __init__(self, members: int = 2, most: int = 3) -> None:
+    def __init__(self, members: int = 2, most: int = 3, late: float = 0) -> None:
         self.joined = self.paused = self.number = 0
         number = ctypes.CFUNCTYPE(ctypes.c_int32)
         region = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, *[ctypes.c_uint32] * 2)
-        self.members = members
+        self.members, self.late = members, late
         self.GOMP_parallel = region(self.make_calls)
         self.omp_get_max_threads = number(lambda: most)
         self.omp_get_thread_num = number(lambda: self.number)
@@ -45,6 +46,7 @@ class Library:
         assert count == flags == 0
         for number in range(self.members):
             self.number = number
+            time.sleep(self.late if number else 0)
             ctypes.CFUNCTYPE(None, ctypes.c_void_p)(function)(argument)
 
     def omp_pause_resource_all(self, kind: int) -> int:
@@ -169,25 +171,33 @@ def test_short_calls_are_no_reason_to_wake_a_team(join: Make) -> None:
     assert library.joined == 2
 
 
-def test_a_team_is_left_alone_while_somebody_waits_for_a_processor(join: Make, load: Path) -> None:
-    first, second = Library(), Library()
-    team, other = join(first), join(second)
+def test_a_team_that_comes_late_is_let_alone_while_somebody_waits_for_a_processor(
+    join: Make, load: Path
+) -> None:
+    late, prompt = Library(late=0.01), Library()
+    team, other = join(late), join(prompt)
     team.put(team_text.OTHER, other.block)
     other.put(team_text.OTHER, team.block)
+    worker_of(workers._own[1]).value = team.block
     load.write_text(BUSY)
-    add()  # asks, and doubts it
-    assert (first.joined, second.joined) == (0, 1)
-    time.sleep(2e-9 * team_text.SOON)
-    add()  # asks again, and tells the first
-    for _ in range(2):
-        time.sleep(2e-9 * team_text.SOON)
+    for _ in range(3):
         add()
-    assert (first.joined, second.joined) == (1, 1)
-    assert worker_of(other.block, team_text.PACE).value >= worker_loops.FIRST_LOOK
+    assert (late.joined, prompt.joined) == (1, 2)  # whoever is prompt is not asked about the load
+    worker_of(workers._own[1]).value = team.block
+    rest = 1e-9 * team_text.FIRST_REST
+    for _ in range(3):
+        time.sleep(rest)
+        add()
+    assert late.joined == 1
+    assert worker_of(team.block, team_text.PACE).value > team_text.FIRST_REST
     load.write_text(QUIET)
-    time.sleep(0.1)
-    add()
-    assert first.joined + second.joined == 3
+    while now() < worker_of(team.block, team_text.BACK).value:
+        time.sleep(rest)
+    late.late = 0
+    for _ in range(3):
+        add()
+    assert late.joined == 4
+    assert worker_of(team.block, team_text.PACE).value == 0
 
 
 def test_workers_are_tried_again_after_a_while(join: Make) -> None:
