@@ -22,16 +22,17 @@ TAKE, OTHER, OWNER, FILE, PROCESSORS = 32, 40, 48, 56, 80
 is; the name of the file about the system's load, and how many processors there are."""
 BLOCKS, PARTS, OWN, LAST = 88, 96, 104, 112
 """The calls that are made; when the caller had made its own, and when the last were done."""
-PACE, BACK, LEAVE, STAY = 192, 200, 208, 216
-"""For how long the team is let alone as its threads came late, 0 if they did not; until when; when
-it is left for our workers, in case that they can stay awake again; and after how long."""
+REST, DOUBT, BACK, LEAVE, STAY = 192, 200, 208, 216, 224
+"""For how long the team was let alone last, as its threads came late; whether to ask the system
+before it is joined again, since that happened soon after another time; until when it is let alone;
+when it is left for our workers, in case that they can stay awake again; and after how long."""
 
 LATE = 1_000_000
 """Nanoseconds for which a caller that is done waits for others that have as much to do: so long
 only if they do not run."""
-FIRST_REST = 10_000_000
-"""Nanoseconds for which such a team is let alone, and twice as many while somebody waits for a
-processor, up to `LAST_LOOK` of `worker_loops`."""
+FIRST_REST, LAST_REST, SOON = 10_000_000, 640_000_000, 100_000_000
+"""Nanoseconds for which such a team is let alone, doubled while it is late again SOON, or while no
+processor is idle."""
 LINGER = 2_000_000
 """Nanoseconds for which a team surely waits awake: short calls are no reason to wake it."""
 TRIAL = 6_000_000
@@ -41,7 +42,7 @@ FIRST_STAY, LAST_STAY = 100_000_000, 3_200_000_000
 
 NAMES = """
     TEAM PARALLEL MOST NUMBER COUNT TAKE OTHER OWNER FILE PROCESSORS BLOCKS PARTS OWN LAST
-    PACE BACK LEAVE STAY LATE FIRST_REST LINGER TRIAL FIRST_STAY LAST_STAY
+    REST DOUBT BACK LEAVE STAY LATE FIRST_REST LAST_REST SOON LINGER TRIAL FIRST_STAY LAST_STAY
 """
 
 INTRINSIC = '''\
@@ -76,18 +77,28 @@ def take(team):
 
 
 @inner
+def let_alone(block, team, at):
+    """Leave the team for a while; another library's is tried meanwhile."""
+    is_again = at - read(team + BACK) < SOON
+    rest = max(min(2 * read(team + REST), LAST_REST), FIRST_REST) if is_again else FIRST_REST
+    exchange(team + REST, rest)
+    exchange(team + BACK, at + rest)
+    exchange(team + DOUBT, is_again)
+    exchange(block + TEAM, read(team + OTHER))
+
+
+@inner
 def is_let_alone(block, team, at):
     """Whether the team's threads would be late, or our workers are tried."""
     if at < read(team + BACK):
         return True
-    pace = read(team + PACE)
-    if pace == 0:
-        return False
-    if somebody_waits(block, read(team + FILE), read(team + PROCESSORS)):
-        exchange(team + PACE, min(2 * pace, LAST_LOOK))
-        exchange(team + BACK, at + pace)
-        return True
-    exchange(team + PACE, 0)
+    if read(team + DOUBT) != 0:
+        # Is a processor idle? The library's own threads may have it: so it is tried now and then.
+        others = read(team + PROCESSORS) - (1 if read(team + REST) < LAST_REST else 0)
+        if somebody_waits(block, read(team + FILE), others):
+            let_alone(block, team, at)
+            return True
+        exchange(team + DOUBT, 0)
     return False
 
 
@@ -124,7 +135,5 @@ def join(team, blocks, parts):
     done, ended = read(team + OWN), now(blocks[0])
     exchange(team + LAST, ended)
     if ended - done > done - begun + LATE:
-        exchange(team + PACE, FIRST_REST)
-        exchange(team + BACK, ended + FIRST_REST)
-        exchange(blocks[0] + TEAM, read(team + OTHER))
+        let_alone(blocks[0], team, ended)
 '''

@@ -183,21 +183,22 @@ def test_a_team_that_comes_late_is_let_alone_while_somebody_waits_for_a_processo
     for _ in range(3):
         add()
     assert (late.joined, prompt.joined) == (1, 2)  # whoever is prompt is not asked about the load
-    worker_of(workers._own[1]).value = team.block
     rest = 1e-9 * team_text.FIRST_REST
     for _ in range(3):
+        worker_of(workers._own[1]).value = team.block
         time.sleep(rest)
         add()
-    assert late.joined == 1
-    assert worker_of(team.block, team_text.PACE).value > team_text.FIRST_REST
+    assert late.joined == 2  # the second time, too, without a question
+    assert worker_of(team.block, team_text.REST).value >= 2 * team_text.FIRST_REST
     load.write_text(QUIET)
+    worker_of(workers._own[1]).value = team.block
     while now() < worker_of(team.block, team_text.BACK).value:
         time.sleep(rest)
     late.late = 0
     for _ in range(3):
         add()
-    assert late.joined == 4
-    assert worker_of(team.block, team_text.PACE).value == 0
+    assert late.joined == 5
+    assert worker_of(team.block, team_text.DOUBT).value == 0
 
 
 def test_workers_are_tried_again_after_a_while(join: Make) -> None:
