@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import cache, partial
 from itertools import pairwise
 from operator import add
 from typing import Any
 
 import numpy as np
 
-from torchgen_out._runtime.dispatch.launch_cache import LAUNCHES_KEPT
 from torchgen_out._runtime.kernels import plan as plans
 from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.common.pointwise import PointwiseSpec
@@ -96,7 +95,7 @@ def plan_loop(
     if (
         plan.numel >= 2 * kernels.serial_below
     ):  # the parts of a strided loop are laid out one by one
-        return partial(_run_shared, kernels, plan, outputs, is_update), None
+        return _shared(kernels, plan, outputs, is_update), None
     if plan.flat:
         if is_update and (plan.numel > FEW or not plan.flat_form):
             return partial(_run_over_first, kernels.inplace_kernel(plan.flat_form)), plan.numel
@@ -138,31 +137,33 @@ def _share_in_place(kernel: Any, arrays: Any, scalars: Any, work: int) -> None:
     threads.run_flat(kernel, arrays[1:], scalars, work=work)
 
 
-def _run_shared(
-    kernels: LoopKernels,
-    plan: plans.PointwisePlan,
-    outputs: int,
-    in_place: bool,
-    *args: Any,
-) -> None:
+def _shared(kernels: LoopKernels, plan: plans.PointwisePlan, outputs: int, in_place: bool) -> Run:
     """The strided loop, shared among threads."""
     count = outputs - 1 + len(plan.form)
-    places, memory, scalars = args[:count], args[count : 2 * count], args[2 * count :]
-    form = plan.form[:1] * (outputs - 1) + plan.form
-    kernel = kernels.strided_kernel(form, plan.tiled, in_place)
-    parts = threads.part_count(int(plan.loop_sizes[0]), plan.numel * kernels.work)
-    if parts == 1:
-        kernel(plan.loop_for(outputs), plan.counter(), plan.runs, *args)
-        return
-    calls = [
-        (loop, plan.counter(), runs, *map(add, places, steps), *memory, *scalars)
-        for loop, runs, steps in split_loop(plan, outputs, parts)
-    ]
-    threads.run_calls(kernel, calls, plan.numel * kernels.work)
+    kernel = kernels.strided_kernel(plan.form[:1] * (outputs - 1) + plan.form, plan.tiled, in_place)
+    size, work = int(plan.loop_sizes[0]), plan.numel * kernels.work
+    whole = plan.loop_for(outputs)
+
+    @cache
+    def split(parts: int) -> list[tuple[Any, int, tuple[int, ...]]]:
+        return _split_loop(plan, outputs, parts)
+
+    def run(*args: Any) -> None:
+        parts = threads.part_count(size, work)
+        if parts == 1:
+            kernel(whole, plan.counter(), plan.runs, *args)
+            return
+        places, rest = args[:count], args[count:]
+        calls = [
+            (loop, plan.counter(), runs, *map(add, places, steps), *rest)
+            for loop, runs, steps in split(parts)
+        ]
+        threads.run_calls(kernel, calls, work)
+
+    return run
 
 
-@lru_cache(maxsize=LAUNCHES_KEPT)
-def split_loop(
+def _split_loop(
     plan: plans.PointwisePlan, outputs: int, parts: int
 ) -> list[tuple[Any, int, tuple[int, ...]]]:
     """(loop, runs, place of each operand) of each thread's part: parts of the outermost dim."""
