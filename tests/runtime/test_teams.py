@@ -44,7 +44,8 @@ class Library:
     def make_calls(self, function: int, argument: int, count: int, flags: int) -> None:
         self.joined += 1
         assert count == flags == 0
-        for number in range(self.members):
+        # The caller's own calls come last, unless others are to be late: who waits then is seen.
+        for number in range(self.members) if self.late else reversed(range(self.members)):
             self.number = number
             time.sleep(self.late if number else 0)
             ctypes.CFUNCTYPE(None, ctypes.c_void_p)(function)(argument)
