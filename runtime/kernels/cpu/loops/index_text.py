@@ -115,12 +115,9 @@ def launch_text(
     lines = ["    last = plan.size - 1"] if any("last" in part for part in parts) else []
     lines += [f"    {a} = {b}" for a, b in zip(known, parts, strict=True) if a != b]
     body = _in_one_block(_with_rows_spelled(body, dims), short, is_one_tile=not tile)
-    body = _in_turn(body) if short and type_name == "float32" else body
-    if len(short) == 1 and not waits and np.dtype(type_name).kind == "f":
-        body = in_stages(body, f"n_{short[0]}", lambda line: _is_much(line, type_name))
+    body = side_by_side(body) if waits else _of_short_rows(body, short, type_name)
     if "reflected(" in body:  # LLVM would divide for vectors of places
         body = body.replace("for edge in range(", "for edge in few(")
-    body = side_by_side(body) if waits else body
     body = _with_whole_copied(body, copied) if copied else body
     if named is not None:
         body = body.replace("joined(before, arriving)", JOINED[named])
@@ -223,6 +220,15 @@ MUCH = 10
 
 def _is_much(statements: str, type_name: str) -> bool:
     return compose.compose(statements, type_name).count("\n") >= MUCH
+
+
+def _of_short_rows(body: str, short: tuple[str, ...], type_name: str) -> str:
+    """The text with loops for rows that go through one block."""
+    if short and type_name == "float32":
+        body = _in_turn(body)
+    if len(short) == 1 and np.dtype(type_name).kind == "f":
+        body = in_stages(body, f"n_{short[0]}", lambda line: _is_much(line, type_name))
+    return body
 
 
 def _in_turn(body: str) -> str:
