@@ -158,10 +158,12 @@ def run_split(
             *(how, parts, count, unit, len(split), _blocks_at, _go_at, native.answers, wakes),
             *(*_OWN[how], *split, *shared),
         )
-        if not said:
-            return True
-        calls = [(*each, *split, *shared) for each in _ranges(how, parts, count)]
-        return _conclude(said, parts, is_long, native, calls)
+        if said:
+            _see_to(said, parts, is_long)
+        if said & FAILED:
+            calls = [(*each, *split, *shared) for each in _ranges(how, parts, count)]
+            return _call_again(native, calls)
+        return not said & DENIED
     finally:
         _lock.release()
 
@@ -188,7 +190,9 @@ def run_calls(native: Native, is_long: bool, calls: Sequence[Sequence[Any]]) -> 
         for block, call in zip(_blocks.tolist(), calls, strict=False):
             native.lay(block, *call)
         said = worker_loops.go()(_blocks, parts, native.answers, _wakes(is_long))
-        return not said or _conclude(said, parts, is_long, native, calls)
+        if said:
+            _see_to(said, parts, is_long)
+        return _call_again(native, calls) if said & FAILED else not said & DENIED
     finally:
         _lock.release()
 
@@ -200,13 +204,14 @@ def _wakes(is_long: bool) -> int:
     return WAKE_FOR_MORE if _short_calls >= PATIENCE else WAKE_ONE if is_long else 0
 
 
-def _conclude(
-    said: int, parts: int, is_long: bool, native: Native, calls: Sequence[Sequence[Any]]
-) -> bool:
-    """See to what is said of a call, and make it here again to raise its error.
+def _call_again(native: Native, calls: Sequence[Sequence[Any]]) -> bool:
+    """Make calls of which one failed here, so that it raises its error; whether none is False."""
+    answers = [native.entry(*call) is not False for call in calls]
+    return all(answers)
 
-    calls: what is to be called here then. Returns whether no part answered False.
-    """
+
+def _see_to(said: int, parts: int, is_long: bool) -> None:
+    """Do what is to be done about the workers after a call of which something was said."""
     global _short_calls
     if said < 0:
         raise TypeError("a kernel was called with arguments of other types than it is for")
@@ -222,10 +227,6 @@ def _conclude(
         _short_calls = 0
     elif said & (SLEEPING | WOKEN):
         _short_calls = _short_calls + 1 if said & SLEEPING else 0
-    if said & FAILED:
-        answers = [native.entry(*call) is not False for call in calls]
-        return all(answers)
-    return not said & DENIED
 
 
 def _start(count: int) -> None:

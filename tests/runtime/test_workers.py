@@ -61,11 +61,11 @@ def test_who_sleeps_is_woken_for_long_work_and_for_short_calls_that_go_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     long, short = torch.ones(64 * threads.WAKING), torch.ones(64 * 3)
-    conclude, heard = workers._conclude, []
+    see_to, heard = workers._see_to, []
 
-    def listen(said: int, *args: Any) -> bool:
+    def listen(said: int, *args: Any) -> None:
         heard.append(said & (worker_loops.SLEEPING | worker_loops.WOKEN))
-        return conclude(said, *args)
+        see_to(said, *args)
 
     def add_while_workers_sleep(x: Any) -> None:
         while any(worker.memory[_first_word(worker)] != ASLEEP for worker in workers._workers):
@@ -75,7 +75,7 @@ def test_who_sleeps_is_woken_for_long_work_and_for_short_calls_that_go_on(
 
     for x in (long, short):
         x + x  # starts the workers and compiles
-    monkeypatch.setattr(workers, "_conclude", listen)
+    monkeypatch.setattr(workers, "_see_to", listen)
     add_while_workers_sleep(long)
     for _ in range(workers.PATIENCE + 1):
         add_while_workers_sleep(short)
