@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from benchmarks.case import Case, ascending, distinct, integers, mask, normal, statement
 
 
 def _by_side(side: int) -> list[Case]:
     """What is measured on small and on large matrices."""
-    x, y, order = normal(side, side), normal(side, side), distinct(side, side)
-    index, row = integers(side, side, side), integers(side, side)
-    where, few, many = mask(side, side), max(2, side // 500), side // 4
+    x, y = normal(side, side), normal(side, side)
+    index, row, where = integers(side, side, side), integers(side, side), mask(side, side)
     reading = [
         statement("x.gather(1, i)", x=x, i=index, numpy="np.take_along_axis(x, i, 1)"),
         statement("x.gather(0, i)", x=x, i=index, numpy="np.take_along_axis(x, i, 0)"),
@@ -47,7 +48,13 @@ def _by_side(side: int) -> list[Case]:
         statement("x.repeat_interleave(2, 1)", x=x, numpy="np.repeat(x, 2, 1)"),
         statement("F.pad(x, (1, 1, 1, 1))", x=x, numpy="np.pad(x, 1)"),
     ]
-    ordering = [
+    return [*reading, *writing, *joining, *_ordering(side, index), *_drawing(side, x, where)]
+
+
+def _ordering(side: int, index: Any) -> list[Case]:
+    """What is sorted, and searched in what is sorted."""
+    order, few, many = distinct(side, side), max(2, side // 500), side // 4
+    return [
         statement("x.sort()", x=order, numpy="np.sort(x)"),
         statement("x.sort(0)", x=order, numpy="np.sort(x, 0)"),
         statement("x.argsort()", x=order, numpy="np.argsort(x)"),
@@ -64,7 +71,11 @@ def _by_side(side: int) -> list[Case]:
             numpy="np.searchsorted(bounds, i)",
         ),
     ]
-    drawing = [
+
+
+def _drawing(side: int, x: Any, where: Any) -> list[Case]:
+    """What is drawn at random."""
+    return [
         statement("x.uniform_()", x=x, random=True),
         statement("x.normal_()", x=x, random=True),
         statement("x.bernoulli_(0.5)", x=x, random=True),
@@ -73,7 +84,6 @@ def _by_side(side: int) -> list[Case]:
         statement(f"torch.randperm({side * side})", x=normal(side * side), random=True),
         statement("mask.float().multinomial(1)", mask=where, random=True),
     ]
-    return [*reading, *writing, *joining, *ordering, *drawing]
 
 
 LARGE = [
