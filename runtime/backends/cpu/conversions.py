@@ -16,7 +16,7 @@ from torchgen_out._runtime.core.dtype import dtype
 from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.cpu import narrow_arrays
 from torchgen_out._runtime.kernels.cpu.copy.copy import cast_into, fill
-from torchgen_out._runtime.kernels.cpu.copy.strided_copy import copy_elements
+from torchgen_out._runtime.kernels.cpu.folding import copy_parts
 from torchgen_out._runtime.kernels.cpu.planned import viewer
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
@@ -83,7 +83,9 @@ class Operand(NamedTuple):
         def load(flat: Any, at: int) -> Any:
             view = view_at(flat, at)
             if own is wanted:
-                return np.array(view, order="C").reshape(-1)
+                dense = np.empty(view.shape, view.dtype)
+                copy_parts((dense, view))
+                return dense.reshape(-1)
             return _converted(view, own, wanted).reshape(-1)
 
         return load
@@ -94,14 +96,13 @@ class Operand(NamedTuple):
         if self.is_half and spec.is_contiguous:
             return _rounder(spec.numel, narrow_arrays.casts(wanted, own))
         target_at = viewer(spec)
-        order = sorted(range(len(sizes)), key=self.strides.__getitem__, reverse=True)
 
         def store(flat: Any, stage: Any) -> None:
             target, values = target_at(flat, 0), stage.reshape(sizes)
             if own is not wanted:
                 narrow_arrays.narrow(values, own, target)
             else:
-                copy_elements(target.transpose(order), values.transpose(order))
+                copy_parts((target, values))
 
         return store
 

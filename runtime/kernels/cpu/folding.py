@@ -14,7 +14,11 @@ import numpy as np
 
 from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.common.folded import sizes_around
-from torchgen_out._runtime.kernels.cpu.copy.strided_copy import copy_elements, copy_flat
+from torchgen_out._runtime.kernels.cpu.copy.strided_copy import (
+    are_crosswise,
+    copy_elements,
+    copy_flat,
+)
 
 Array = Any
 
@@ -24,7 +28,7 @@ _BITS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex12
 
 def fold(array: Array, dim: int) -> Array:
     """Return `array` as (outer, size, inner) around `dim`, C-contiguous; 0-d gives (1, 1, 1)."""
-    return np.ascontiguousarray(array).reshape(sizes_around(array.shape, dim))
+    return contiguous(array).reshape(sizes_around(array.shape, dim))
 
 
 def is_last(array: Array, dim: int) -> bool:
@@ -36,7 +40,7 @@ def rows_of(array: Array) -> Array:
     """Return `array` as contiguous rows along its last dim; 0-d is one row of one element."""
     if array.ndim == 2 and array.flags.c_contiguous:
         return array
-    return np.ascontiguousarray(array).reshape(sizes_around(array.shape, -1)[:2])
+    return contiguous(array).reshape(sizes_around(array.shape, -1)[:2])
 
 
 def rows_along(array: Array, dim: int) -> Array:
@@ -67,6 +71,15 @@ def start_from(out: Array, self: Array) -> None:
         copy_parts((out, self))
 
 
+def contiguous(array: Array) -> Array:
+    """The array itself if it is C-contiguous, else a copy."""
+    if array.flags.c_contiguous:
+        return array
+    dense = np.empty(array.shape, array.dtype)
+    copy_parts((dense, array))
+    return dense
+
+
 def as_bits(array: Array) -> Array:
     """Return the array as unsigned numbers of the same width."""
     return array.view(_BITS[array.dtype.itemsize])
@@ -89,6 +102,8 @@ def broadcast(array: Array, shape: tuple[int, ...]) -> Array:
     return np.lib.stride_tricks.as_strided(array, shape, wide.strides)
 
 
+TURNED = 1 << 12
+"""Elements from which on crosswise memory is turned in tiles: it takes 10 us to begin."""
 FEW_ROWS = 1 << 8
 """Rows up to which it does not matter how each is copied."""
 NARROW = 16
@@ -120,11 +135,16 @@ def are_dense(*arrays: Array) -> bool:
     return all(each.flags.c_contiguous for each in arrays)
 
 
+def _is_turned(out: Array, source: Array) -> bool:
+    return out.size >= TURNED and out.shape == source.shape and are_crosswise(out, source)
+
+
 def copy_parts(*pairs: tuple[Array, Array]) -> None:
     """Copy the second of each pair, broadcast, of the same dtype, into the first; large ones on
     several threads."""
     for out, source in (piece for pair in pairs for piece in _pieces(*pair)):
-        if threads.part_count(out.size, out.size) == 1:
+        is_large = threads.part_count(out.size, out.size) > 1
+        if not is_large and not _is_turned(out, source):
             np.copyto(out, source)
         elif out.shape == source.shape and are_dense(out, source):
             copy_flat(out.reshape(-1), source.reshape(-1))

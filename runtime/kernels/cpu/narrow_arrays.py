@@ -16,6 +16,7 @@ from torchgen_out._runtime.core.dtype import dtype
 from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.common.pointwise import PointwiseSpec
 from torchgen_out._runtime.kernels.cpu.copy.casting import cast
+from torchgen_out._runtime.kernels.cpu.folding import contiguous
 from torchgen_out._runtime.kernels.cpu.loops.pointwise import contiguous_kernel
 from torchgen_out._runtime.kernels.vecmath import half
 
@@ -26,12 +27,12 @@ def widen(stored: np.ndarray, source: dtype) -> np.ndarray:
     Shape: any, also strided; the result is C-contiguous and new.
     """
     if source.is_complex:
-        parts = np.ascontiguousarray(stored).reshape(-1).view(source.to_real().numpy)
+        parts = contiguous(stored).reshape(-1).view(source.to_real().numpy)
         wide = widen(parts, source.to_real())
         return wide.view(source.opmath.numpy).reshape(stored.shape)
     if source.itemsize == 1:
         return _table(source)[stored]
-    flat = np.ascontiguousarray(stored).reshape(-1)
+    flat = contiguous(stored).reshape(-1)
     wide = np.empty(stored.shape, np.float32)
     threads.run_flat(casts(source, source.opmath), (wide.reshape(-1), flat))
     return wide
@@ -46,7 +47,7 @@ def narrow(values: np.ndarray, target: dtype, out: np.ndarray | None = None) -> 
     rounded = np.empty(values.shape, target.numpy) if out is None or not contiguous else out
     if target.is_complex:
         real = target.to_real()
-        parts = np.ascontiguousarray(values).reshape(-1).view(real.opmath.numpy)
+        parts = contiguous(values).reshape(-1).view(real.opmath.numpy)
         narrow(parts, real, rounded.reshape(-1).view(real.numpy))
     else:
         _round(values, target, rounded)
@@ -58,7 +59,7 @@ def narrow(values: np.ndarray, target: dtype, out: np.ndarray | None = None) -> 
 
 def _round(values: np.ndarray, target: dtype, rounded: np.ndarray) -> None:
     """Write float32 values into a contiguous array of a narrow float type."""
-    flat = np.ascontiguousarray(values).reshape(-1)
+    flat = contiguous(values).reshape(-1)
     threads.run_flat(casts(target.opmath, target), (rounded.reshape(-1), flat))
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from torchgen_out._runtime.core.generator import Generator
 from torchgen_out._runtime.core.shape import contiguous_strides
 from torchgen_out._runtime.kernels.cpu.copy.casting import find_mover
-from torchgen_out._runtime.kernels.cpu.folding import copy_parts
+from torchgen_out._runtime.kernels.cpu.folding import contiguous, copy_parts
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
 Array = Any
@@ -403,15 +403,6 @@ def viewer(spec: TensorSpec) -> Callable[[Array, int], Array]:
         return (flat if flat.size == numel else flat[at : at + numel]).reshape(sizes)
 
     return view
-
-
-def contiguous(array: Array) -> Array:
-    """The array itself if it is contiguous, else a copy."""
-    if array.flags.c_contiguous:
-        return array
-    dense = np.empty(array.shape, array.dtype)
-    copy_parts((dense, array))
-    return dense
 
 
 def memory_of(array: Array) -> Array:

@@ -15,7 +15,7 @@ import numpy as np
 
 from torchgen_out._runtime.dispatch.launch_cache import LAUNCHES_KEPT
 from torchgen_out._runtime.kernels import build, threads
-from torchgen_out._runtime.kernels.cpu.folding import broadcast
+from torchgen_out._runtime.kernels.cpu.folding import broadcast, contiguous
 from torchgen_out._runtime.kernels.cpu.matmul.tile_product import product_text
 from torchgen_out._runtime.kernels.cpu.softmax.softmax import row_max
 from torchgen_out._runtime.kernels.typed import TypedKernel, joint_text, typed, typed_sum
@@ -63,7 +63,7 @@ def attention_backward(
     """Write the gradients of query, key and value."""
     arrays = query, key, value, _spread(mask, query, key), grad_output
     results = grad_query, grad_key, grad_value
-    _run(attend_back, arrays + results, np.ascontiguousarray(logsumexp), scale, causal)
+    _run(attend_back, arrays + results, contiguous(logsumexp), scale, causal)
 
 
 def _run(

@@ -19,6 +19,7 @@ from torchgen_out._runtime.kernels.cpu.conv.planes import (
     put_results,
     take_results,
 )
+from torchgen_out._runtime.kernels.cpu.folding import contiguous
 from torchgen_out._runtime.kernels.typed import typed
 
 Array = Any
@@ -29,7 +30,7 @@ WIDEST = 1024  # columns beyond which more images make no product faster
 def convolve(y: Array, x: Array, w: Array, bias: Array | None, planes: Planes, groups: int) -> None:
     """y = w * x + bias; x (N, C, D, H, W), w (O, C / groups, KD, KH, KW), both contiguous."""
     weights = _weights(w, groups)
-    added = np.zeros(w.shape[0], y.dtype) if bias is None else np.ascontiguousarray(bias)
+    added = np.zeros(w.shape[0], y.dtype) if bias is None else contiguous(bias)
     block = _Block(x, w, planes, groups)
     sums = scratch.take("sums", (w.shape[0], block.images * planes.length), y.dtype)
     for start in range(0, x.shape[0], block.images):

@@ -27,6 +27,7 @@ from torchgen_out._runtime.kernels.cpu.conv import (
 )
 from torchgen_out._runtime.kernels.cpu.conv.few import plan_few
 from torchgen_out._runtime.kernels.cpu.conv.planes import lay_out
+from torchgen_out._runtime.kernels.cpu.folding import contiguous
 from torchgen_out._runtime.kernels.cpu.planned import or_arrays
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
@@ -131,7 +132,7 @@ def product(y: Array, x: Array, w: Array, bias: Array | None, geometry: Geometry
     if not w.size:
         y[...] = 0 if bias is None else bias.reshape(-1, 1, 1, 1)
         return
-    x, w = np.ascontiguousarray(x), np.ascontiguousarray(w)
+    x, w = contiguous(x), contiguous(w)
     sliding, groups = geometry[:3], geometry.groups
     way = choice.way_forward(y.shape, x.shape, w.shape, y.dtype, geometry)
     if way == "winograd" and winograd.convolve(y, x, w, bias, sliding, groups):
@@ -165,7 +166,7 @@ def product_transposed(
     if way == "flipped":
         product(x, y, flip(w, groups), bias, choice.flipped(geometry, w.shape))
         return
-    y, w = np.ascontiguousarray(y), np.ascontiguousarray(w)
+    y, w = contiguous(y), contiguous(w)
     if way == "depthwise":
         depthwise.convolve_transposed(x, y, w, bias, sliding)
         return
@@ -190,7 +191,7 @@ def product_weight(w: Array, y: Array, x: Array, geometry: Geometry) -> None:
     if not y.size or not w.size:
         w.fill(0)
         return
-    y, x = np.ascontiguousarray(y), np.ascontiguousarray(x)
+    y, x = contiguous(y), contiguous(x)
     sliding, groups = geometry[:3], geometry.groups
     way = choice.way_of_weight(w.shape, y.shape, x.shape, y.dtype, geometry)
     if way == "winograd" and winograd.correlate(w, y, x, sliding, groups):

@@ -22,6 +22,7 @@ from torchgen_out._runtime.kernels.cpu.conv.planes import (
     put_results,
     take_results,
 )
+from torchgen_out._runtime.kernels.cpu.folding import contiguous
 
 Array = Any
 MOST_TAPS = 9
@@ -35,8 +36,8 @@ def convolve(y: Array, x: Array, w: Array, bias: Array | None, planes: Planes, g
     outputs = w.shape[0] // groups
     taps = prod(w.shape[2:])
     weights = w.reshape(groups, outputs, w.shape[1], taps).transpose(0, 2, 1, 3)
-    weights = np.ascontiguousarray(weights)
-    added = np.zeros(w.shape[0], y.dtype) if bias is None else np.ascontiguousarray(bias)
+    weights = contiguous(weights)
+    added = np.zeros(w.shape[0], y.dtype) if bias is None else contiguous(bias)
     block = max(256, CACHED_ELEMENTS // w.shape[1] // 16 * 16)
     kernel = build.compile_text(f"convolve_{taps}", convolve_text(taps))
     arguments = (y, x, weights, added, *_geometry(planes, x.shape[0]), block)

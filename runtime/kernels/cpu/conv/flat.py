@@ -18,6 +18,7 @@ import numpy as np
 from torchgen_out._runtime.kernels import build, scratch, threads
 from torchgen_out._runtime.kernels.cpu.conv.implicit_loops import frame_planes
 from torchgen_out._runtime.kernels.cpu.conv.windows import see
+from torchgen_out._runtime.kernels.cpu.folding import contiguous
 from torchgen_out._runtime.kernels.cpu.matmul import register_tile
 from torchgen_out._runtime.kernels.cpu.matmul.register_tile import Tile
 
@@ -91,7 +92,7 @@ def _plan(sizes: Any, kernel: Any, results: Any, sliding: Any, groups: int, dtyp
 def convolve(y: Array, x: Array, w: Array, bias: Array | None, sliding: Any, groups: int) -> None:
     """y = w * x + bias; x (N, C, D, H, W), w (O, C / groups, KD, KH, KW), both contiguous."""
     result = y if y.flags.c_contiguous else np.empty(y.shape, y.dtype)
-    added = () if bias is None else (np.ascontiguousarray(bias),)
+    added = () if bias is None else (contiguous(bias),)
     run = launch(y.shape, x.shape, w.shape, y.dtype, bias is not None, sliding, groups)
     flats = result.reshape(-1), x.reshape(-1), w.reshape(-1), *added
     run(*flats, *[0] * (2 + len(added)), None)

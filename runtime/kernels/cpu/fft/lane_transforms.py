@@ -16,6 +16,7 @@ import numpy as np
 
 from torchgen_out._runtime.kernels import build, threads
 from torchgen_out._runtime.kernels.cpu.fft.lane_steps import steps_text
+from torchgen_out._runtime.kernels.cpu.folding import contiguous
 from torchgen_out._runtime.kernels.cpu.matmul import register_tile
 
 Array = Any
@@ -51,7 +52,7 @@ def transform_to_real_rows(out: Array, x: Array, scale: float) -> None:
     """
     rows, size = out.shape
     halves = out.view(x.dtype)
-    numbers = halves.view(out.dtype), np.ascontiguousarray(x).view(out.dtype)
+    numbers = halves.view(out.dtype), contiguous(x).view(out.dtype)
     threads.run_ranges(join_halves, rows, out.size, *numbers, _half_roots(out.dtype, size // 2))
     transform_rows(halves, halves, scale, False)
 

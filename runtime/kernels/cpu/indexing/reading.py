@@ -12,7 +12,7 @@ from torchgen_out._runtime import errors
 from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.build import kernel
 from torchgen_out._runtime.kernels.common.folded import sizes_around
-from torchgen_out._runtime.kernels.cpu.folding import as_bits
+from torchgen_out._runtime.kernels.cpu.folding import as_bits, contiguous
 from torchgen_out._runtime.kernels.cpu.indexing import listing_plans, places
 from torchgen_out._runtime.kernels.cpu.indexing.reading_loops import (
     select_lines,
@@ -111,13 +111,13 @@ def index(self: Array, indices: Sequence[Array | None]) -> Array:
         return _read(self, plain)
     order = places.result_order(self, plain)
     if order == sorted(order):
-        return np.ascontiguousarray(_read(self, plain))
+        return contiguous(_read(self, plain))
     if len(order) == self.ndim and sum(index is not None for index in plain) == 1:
         plain += [None] * (self.ndim - len(plain))  # dims of the result are those of self
         found = _read(self.transpose(order), [plain[dim] for dim in order])
         return found.transpose(np.argsort(order))
     found = _read(self, plain).transpose(order)
-    return np.ascontiguousarray(found).transpose(np.argsort(order))
+    return contiguous(found).transpose(np.argsort(order))
 
 
 def _read(self: Array, plain: list[Array | None]) -> Array:
@@ -158,7 +158,7 @@ def _take_flat(out: Array, self: Array, place: Array) -> None:
     """The elements at valid places of the flattened array. out, place: contiguous."""
     if out.size:
         arrays = as_bits(out).reshape(-1), place.reshape(-1)
-        threads.run_rows(_gather_row, arrays, as_bits(np.ascontiguousarray(self)).reshape(-1))
+        threads.run_rows(_gather_row, arrays, as_bits(contiguous(self)).reshape(-1))
 
 
 @or_arrays(listing_plans.plan_masked_select, results=0, any_order=True)
@@ -175,9 +175,9 @@ def _compress(self: Array, mask: Array) -> Array:
     """The elements under a mask of the same shape."""
     count = int(np.count_nonzero(mask))
     out = np.empty(count, self.dtype)
-    flags = np.ascontiguousarray(mask).reshape(-1).view(np.uint8)
+    flags = contiguous(mask).reshape(-1).view(np.uint8)
     if count:
-        _pack(as_bits(out), as_bits(np.ascontiguousarray(self).reshape(-1)), flags)
+        _pack(as_bits(out), as_bits(contiguous(self).reshape(-1)), flags)
     return out
 
 

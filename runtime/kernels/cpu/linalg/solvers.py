@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from torchgen_out._runtime import errors
-from torchgen_out._runtime.kernels.cpu.folding import broadcast
+from torchgen_out._runtime.kernels.cpu.folding import broadcast, contiguous
 from torchgen_out._runtime.kernels.cpu.linalg import lapack, lu, lu_plans
 from torchgen_out._runtime.kernels.cpu.linalg.factorisations import check_pivots, factor_in_place
 from torchgen_out._runtime.kernels.cpu.linalg.lapack import (
@@ -129,7 +129,7 @@ def _solve_blocked(
 
 def dense(array: Array, sizes: tuple[int, ...]) -> Array:
     """The array broadcast and row-major; itself if it is."""
-    return np.ascontiguousarray(broadcast(array, sizes))
+    return contiguous(broadcast(array, sizes))
 
 
 @or_arrays(lu_plans.plan_solve_triangular)

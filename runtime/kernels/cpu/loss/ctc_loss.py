@@ -17,6 +17,7 @@ import numpy as np
 
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.kernels import threads
+from torchgen_out._runtime.kernels.cpu.folding import contiguous
 from torchgen_out._runtime.kernels.typed import typed
 
 Array = Any
@@ -46,7 +47,7 @@ def ctc_loss(
         if bad.size:
             raise errors.target_out_of_bounds(bad[0])
     if loss.size:
-        arrays = np.ascontiguousarray(log_probs), *integers
+        arrays = contiguous(log_probs), *integers
         loop = follow_forward.of(log_probs.dtype)
         work = WORK * log_alpha.size
         threads.run_ranges(loop, loss.size, work, loss, log_alpha, *arrays, blank)
@@ -69,7 +70,7 @@ def ctc_loss_backward(
     if not out.size:
         return
     arrays = (
-        *(np.ascontiguousarray(each) for each in (grad_output, loss, log_alpha, log_probs)),
+        *(contiguous(each) for each in (grad_output, loss, log_alpha, log_probs)),
         *_integers(targets, starts, input_lengths, target_lengths),
     )
     made = np.empty(out.shape, out.dtype)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from torchgen_out._runtime.kernels import build, openblas
+from torchgen_out._runtime.kernels.cpu.folding import contiguous
 from torchgen_out._runtime.kernels.cpu.matmul import integers
 
 Array = Any
@@ -171,7 +172,7 @@ def product(out: Array, a: Array, b: Array, alpha: Any = 1, beta: Any = 0) -> No
     if kernel is None:
         multiply_without_blas(out, a, b, alpha, beta)
     elif not kernel(out, a, b, alpha, beta):
-        kernel(out, np.ascontiguousarray(a), np.ascontiguousarray(b), alpha, beta)
+        kernel(out, contiguous(a), contiguous(b), alpha, beta)
 
 
 def batched(out: Array, a: Array, b: Array, alpha: Any = 1, beta: Any = 0) -> None:
@@ -180,7 +181,7 @@ def batched(out: Array, a: Array, b: Array, alpha: Any = 1, beta: Any = 0) -> No
     if kernel is None:
         multiply_without_blas(out, a, b, alpha, beta)
     elif not kernel(out, a, b, alpha, beta):
-        kernel(out, np.ascontiguousarray(a), np.ascontiguousarray(b), alpha, beta)
+        kernel(out, contiguous(a), contiguous(b), alpha, beta)
 
 
 def affine(out: Array, a: Array, b: Array, bias: Array) -> None:
@@ -190,7 +191,7 @@ def affine(out: Array, a: Array, b: Array, bias: Array) -> None:
         multiply_without_blas(out, a, b, 1, 0)
         add_quietly(out, bias)
     elif not kernel(out, a, b, bias):
-        kernel(out, np.ascontiguousarray(a), np.ascontiguousarray(b), bias)
+        kernel(out, contiguous(a), contiguous(b), bias)
 
 
 def multiply_without_blas(out: Array, a: Array, b: Array, alpha: Any, beta: Any) -> None:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from torchgen_out._runtime.kernels import build, threads
+from torchgen_out._runtime.kernels.cpu.folding import contiguous
 from torchgen_out._runtime.kernels.cpu.matmul.tile_product import product_text, product_tile
 from torchgen_out._runtime.kernels.plan import LaunchPlan
 
@@ -159,7 +160,7 @@ class Packed:
     """A matrix (k, n) laid out in panels once, for products with many others."""
 
     def __init__(self, matrix: Array) -> None:
-        dense = matrix if matrix.T.flags.c_contiguous else np.ascontiguousarray(matrix)
+        dense = matrix if matrix.T.flags.c_contiguous else contiguous(matrix)
         row, step = (stride // dense.itemsize for stride in dense.strides)
         flat = (dense if step == 1 else dense.T).reshape(-1)
         k, n = matrix.shape

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from torchgen_out._runtime.kernels import threads
+from torchgen_out._runtime.kernels.cpu.folding import contiguous
 from torchgen_out._runtime.kernels.cpu.matmul import tiled
 from torchgen_out._runtime.kernels.cpu.matmul.tiled import Layout, Packed, Task
 from torchgen_out._runtime.kernels.cpu.rnn import rnn_loops as loops
@@ -44,7 +45,7 @@ def _weight_gradient(
     """The products of all gates' gradients with the states before them."""
     gates, size = grad_gates.shape[2], output.shape[2]
     first = -1 if reverse else 0
-    flat, dense = out.reshape(-1), np.ascontiguousarray(hidden)
+    flat, dense = out.reshape(-1), contiguous(hidden)
     _add_turned(flat, grad_gates[first], dense, None, gates, size)
     later = grad_gates[:-1] if reverse else grad_gates[1:]
     before = output[1:] if reverse else output[:-1]
@@ -77,7 +78,7 @@ def lstm_layer(
     reverse: bool,
 ) -> None:
     """Run an LSTM over all time steps; `gates` are the inputs' products with the weights."""
-    gates = np.ascontiguousarray(gates)
+    gates = contiguous(gates)
     arriving = _by_gate(np.empty(gates.shape[1:], gates.dtype), 4)
     results = output, last_cell, cells, _by_gate(activations, 4), arriving
     given = gates, Packed(weight_hh.T).panels, _fresh(hidden), _fresh(cell), int(reverse)
@@ -103,7 +104,7 @@ def lstm_layer_backward(
     grad_hidden[...] = 0
     grad_cell[...] = grad_last_cell
     results = _by_gate(grad_gates, 4), grad_hidden, grad_cell
-    kept = np.ascontiguousarray(grad_output), _by_gate(activations, 4), cells
+    kept = contiguous(grad_output), _by_gate(activations, 4), cells
     given = Packed(weight_hh).panels, _fresh(cell), int(reverse)
     _run(loops.lstm_rows_backward, len(output), weight_hh, cell, *results, *kept, *given)
     _weight_gradient(grad_weight, grad_gates, output, hidden, reverse)
@@ -125,7 +126,7 @@ def gru_layer(
     bias = np.zeros(gates.shape[2], gates.dtype) if bias_hh is None else _fresh(bias_hh)
     product = _by_gate(np.empty(gates.shape[1:], gates.dtype), 3)
     results = output, _by_gate(activations, 4), product
-    given = _by_gate(np.ascontiguousarray(gates), 3), Packed(weight_hh.T).panels
+    given = _by_gate(contiguous(gates), 3), Packed(weight_hh.T).panels
     first = bias.reshape(3, -1), _fresh(hidden), int(reverse)
     _run(loops.gru_rows, len(gates), weight_hh, hidden, *results, *given, *first)
 
@@ -146,7 +147,7 @@ def gru_layer_backward(
     grad_products = np.empty_like(grad_gates)
     grad_hidden[...] = 0
     results = _by_gate(grad_gates, 3), _by_gate(grad_products, 3), grad_hidden
-    kept = np.ascontiguousarray(grad_output), _by_gate(activations, 4), output
+    kept = contiguous(grad_output), _by_gate(activations, 4), output
     given = Packed(weight_hh).panels, _fresh(hidden), int(reverse)
     _run(loops.gru_rows_backward, len(output), weight_hh, hidden, *results, *kept, *given)
     _weight_gradient(grad_weight, grad_products, output, hidden, reverse)
@@ -160,7 +161,7 @@ def rnn_layer(
     output: Array, gates: Array, weight_hh: Array, hidden: Array, relu: bool, reverse: bool
 ) -> None:
     """Run h' = tanh(W x + U h), or relu, over all time steps."""
-    gates, panels = np.ascontiguousarray(gates), Packed(weight_hh.T).panels
+    gates, panels = contiguous(gates), Packed(weight_hh.T).panels
     given = gates, panels, _fresh(hidden), int(relu), int(reverse)
     _run(loops.rnn_rows, len(gates), weight_hh, hidden, output, *given)
 
@@ -178,7 +179,7 @@ def rnn_layer_backward(
 ) -> None:
     """The gradients of gates, weight and first state."""
     grad_hidden[...] = 0
-    results = grad_gates, grad_hidden, np.ascontiguousarray(grad_output)
+    results = grad_gates, grad_hidden, contiguous(grad_output)
     given = output, Packed(weight_hh).panels, int(relu), int(reverse)
     _run(loops.rnn_rows_backward, len(output), weight_hh, hidden, *results, *given)
     _weight_gradient(grad_weight, grad_gates, output, hidden, reverse)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from torchgen_out._runtime.kernels import threads
+from torchgen_out._runtime.kernels.cpu.folding import contiguous
 from torchgen_out._runtime.kernels.typed import typed
 
 Array = Any
@@ -39,7 +40,7 @@ def resample(
     rows, row_weights = _table(rows, row_weights, out.dtype)
     columns, column_weights = _table(columns, column_weights, out.dtype)
     results = out.reshape(-1, *out.shape[-2:])
-    planes = np.ascontiguousarray(self).reshape(-1, *self.shape[-2:])
+    planes = contiguous(self).reshape(-1, *self.shape[-2:])
     bands = len(results) * -(-results.shape[1] // BAND)
     arrays = (results, planes, rows, row_weights, columns, column_weights)
     threads.run_ranges(resample_bands.of(out.dtype), bands, WORK * out.size, *arrays)

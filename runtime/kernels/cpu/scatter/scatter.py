@@ -17,7 +17,7 @@ from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.common.folded import merged_stride, sizes_around
-from torchgen_out._runtime.kernels.cpu.folding import broadcast, copy_parts
+from torchgen_out._runtime.kernels.cpu.folding import broadcast, contiguous, copy_parts
 from torchgen_out._runtime.kernels.cpu.indexing import places
 from torchgen_out._runtime.kernels.cpu.planned import made_apart, on_copies, planned, specs_in
 from torchgen_out._runtime.kernels.cpu.scatter.scatter_loops import (
@@ -441,7 +441,7 @@ def _plan_put_any(
         if walk is None:
             walk = _walk_places(self.sizes, first, stop - first, place.shape, None)
             full = (*self.sizes[:first], *place.shape, *self.sizes[stop:])
-            src = np.ascontiguousarray(broadcast(src, full))
+            src = contiguous(broadcast(src, full))
         assert walk is not None
         linear_index = TensorSpec(INT64, (place.size,), (1,))
         refuse = _bad_place(first, walk.size)

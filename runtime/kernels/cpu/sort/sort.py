@@ -17,6 +17,7 @@ from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.build import kernel
 from torchgen_out._runtime.kernels.cpu.folding import (
     buffer_of,
+    contiguous,
     is_last,
     rows_along,
     rows_of,
@@ -63,7 +64,7 @@ def ordered(
 def _order_few(values: Array, indices: Array, self: Array, dim: int, descending: bool) -> None:
     """The same along a dim of few elements, each compared with each, in runs of lines."""
     found = buffer_of(values), buffer_of(indices)
-    shaped = [_around(each, dim) for each in (*found, np.ascontiguousarray(self))]
+    shaped = [_around(each, dim) for each in (*found, contiguous(self))]
     if shaped[2].shape[2] == 1:  # rows: a run goes over several of them
         shaped = [each.transpose(2, 1, 0) for each in shaped]
     compare_each(*shaped, descending)
@@ -366,7 +367,7 @@ def order_statistic(
             _order_few(in_order, np.empty(rows.shape, np.int64), rows, 1, False)
         else:
             in_order = np.partition(rows, place, axis=1)
-        found = np.ascontiguousarray(in_order[:, place])
+        found = contiguous(in_order[:, place])
         if k is None and self.dtype.kind == "f":
             greatest = in_order[:, -1] if are_few else rows.max(axis=1)
             found = np.where(np.isnan(greatest), greatest, found)
