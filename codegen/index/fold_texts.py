@@ -385,10 +385,10 @@ class FoldWriter(LoopWriter):
     def best_of_block(self, statement: Statement, block: str, name: str) -> str:
         """What is told of the best element, or which it is; 0 if there is none."""
         at, first = f"{block}_at[U({name} - begin)]", self.first_position(statement)
-        if self.notes_seen(statement):
+        if statement.fold is not None and statement.fold.told is not None:
             common = self.common(statement)
             told = f"{self.writer.place(common)} + {at}" if common != Place() else at
-            return f"{told} if {block}_seen else 0"
+            return f"{told} if {block}_seen else 0" if self.notes_seen(statement) else told
         return at if first == "0" else f"0 if {at} == {first} else {at}"
 
     # Several elements of the folds at once

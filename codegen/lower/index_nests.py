@@ -204,8 +204,8 @@ def _nest(
 
 
 def _is_seen_alike(fold: Fold, index: str | None) -> bool:
-    """Whether ranges are the same for all values of an index: so is whether there is an element."""
-    return fold.has_ranges and not any(index in test.place.indices for test in fold.where)
+    """Whether the same is folded for all values of an index: so is whether there is an element."""
+    return not any(index in test.place.indices for test in fold.where)
 
 
 def _counts(statement: Statement) -> bool:

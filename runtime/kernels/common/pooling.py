@@ -1,4 +1,8 @@
-"""Windows of pooling, seen with three spatial dims: missing ones stand in front, of size 1."""
+"""Windows of pooling, seen with three spatial dims: missing ones stand in front, of size 1.
+
+Statements see a channel behind the spatial dims: the tensors' own one where channels lie side by
+side, which makes rows of them vectors; elsewhere one of one element.
+"""
 
 from __future__ import annotations
 
@@ -28,10 +32,10 @@ def average2d(
     ceil_mode: bool,
     count_include_pad: bool,
     divisor_override: int | None,
-) -> dict[str, int]:
-    """The numbers of a mean over windows of planes."""
+) -> dict[str, View | int]:
+    """Planes, and the numbers of a mean over windows."""
     numbers = _numbers("hw", out.sizes, kernel_size, stride, padding, 1)
-    return {**numbers, **_counting("hw", numbers, count_include_pad, divisor_override)}
+    return {**_seen(2, out=out, self=self), **numbers, **_counting("hw", numbers, count_include_pad, divisor_override)}
 
 
 def average3d(
@@ -43,10 +47,10 @@ def average3d(
     ceil_mode: bool,
     count_include_pad: bool,
     divisor_override: int | None,
-) -> dict[str, int]:
-    """The numbers of a mean over windows of volumes."""
+) -> dict[str, View | int]:
+    """Volumes, and the numbers of a mean over windows."""
     numbers = _numbers("dhw", out.sizes, kernel_size, stride, padding, 1)
-    return {**numbers, **_counting("dhw", numbers, count_include_pad, divisor_override)}
+    return {**_seen(3, out=out, self=self), **numbers, **_counting("dhw", numbers, count_include_pad, divisor_override)}
 
 
 def greatest1d(out: Any, self: Any, *_: Any) -> dict[str, int]:
@@ -63,14 +67,25 @@ def average1d(
 
 def greatest2d(
     out: Any, self: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, _: bool
-) -> dict[str, int]:
-    """The numbers of a maximum over windows of planes."""
-    return _numbers("hw", out.sizes, kernel_size, stride, padding, dilation)
+) -> dict[str, View | int]:
+    """Planes, and the numbers of a maximum over windows."""
+    numbers = _numbers("hw", out.sizes, kernel_size, stride, padding, dilation)
+    return {**_seen(2, out=out, self=self), **numbers}
 
 
-def greatest_told2d(values: Any, indices: Any, *args: Any) -> dict[str, int]:
+def greatest_told2d(
+    values: Any,
+    indices: Any,
+    self: Any,
+    kernel_size: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    ceil_mode: bool,
+) -> dict[str, View | int]:
     """The same where it is told, too, which element it is."""
-    return greatest2d(values, *args)
+    numbers = _numbers("hw", values.sizes, kernel_size, stride, padding, dilation)
+    return {**_seen(2, values=values, indices=indices, self=self), **numbers}
 
 
 def greatest_told3d(
@@ -82,9 +97,10 @@ def greatest_told3d(
     padding: Any,
     dilation: Any,
     ceil_mode: bool,
-) -> dict[str, int]:
+) -> dict[str, View | int]:
     """The same of volumes."""
-    return _numbers("dhw", values.sizes, kernel_size, stride, padding, dilation)
+    numbers = _numbers("dhw", values.sizes, kernel_size, stride, padding, dilation)
+    return {**_seen(3, values=values, indices=indices, self=self), **numbers}
 
 
 def average_backward(
@@ -100,12 +116,12 @@ def average_backward(
     count: int,
 ) -> dict[str, View | int]:
     """Both as volumes, and the numbers of the mean."""
-    views = {"out": _volumes(out, count), "grad_output": _volumes(grad_output, count)}
+    volumes = {"out": _volumes(out, count), "grad_output": _volumes(grad_output, count)}
     numbers = _numbers("dhw"[3 - count :], grad_output.sizes, kernel_size, stride, padding, 1)
     alone = {"windows_d": 1, "kernel_d": 1, "stride_d": 1, "padding_d": 0, "dilation_d": 1}
     numbers = {**alone, **numbers}
     counting = _counting("dhw", numbers, count_include_pad, divisor_override)
-    return {**views, **numbers, **counting, **_lengths(views["out"])}
+    return {**_seen(3, **volumes), **numbers, **counting, **_lengths(volumes["out"])}
 
 
 def chosen_backward(
@@ -159,6 +175,20 @@ def _merged(spec: Any, count: int) -> View | None:
     return View((*spec.sizes[:split], prod(spec.sizes[split:])), (*spec.strides[:split], step))
 
 
+FEWEST_CHANNELS = 8
+"""Channels side by side from which on they are vectors."""
+
+
+def _seen(count: int, **specs: Any) -> dict[str, View]:
+    """Planes or volumes with their channels behind them."""
+    lying = [(spec.sizes[-count - 1], spec.strides[-count - 1]) for spec in specs.values()]
+    is_last = all(size >= FEWEST_CHANNELS and stride == 1 for size, stride in lying)
+    return {
+        name: _with_channel(View(tuple(spec.sizes), tuple(spec.strides)), count, is_last)
+        for name, spec in specs.items()
+    }
+
+
 def _with_channel(view: View, behind: int, is_last: bool) -> View:
     """The view with the dim before the last ones behind these, or another one of one element."""
     if not is_last:
@@ -172,8 +202,8 @@ def _with_channel(view: View, behind: int, is_last: bool) -> View:
 
 def adaptive_backward(out: Any, grad_output: Any, sizes: Any, count: int) -> dict[str, View | int]:
     """Both as volumes."""
-    views = {"out": _volumes(out, count), "grad_output": _volumes(grad_output, count)}
-    return {**views, **_lengths(views["out"])}
+    volumes = {"out": _volumes(out, count), "grad_output": _volumes(grad_output, count)}
+    return {**_seen(3, **volumes), **_lengths(volumes["out"])}
 
 
 def _lengths(volumes: View) -> dict[str, int]:
@@ -188,15 +218,20 @@ def _volumes(spec: Any, count: int) -> View:
     return View(sizes, (*spec.strides[:split], *(0,) * missing, *spec.strides[split:]), 0)
 
 
-def adaptive(out: Any, self: Any, output_size: Any) -> dict[str, int]:
-    """How many windows there are along each side."""
+def adaptive(out: Any, self: Any, output_size: Any) -> dict[str, View | int]:
+    """Planes or volumes, and how many windows there are along each side."""
+    return {**_seen(len(output_size), out=out, self=self), **_windows(output_size)}
+
+
+def adaptive_told(values: Any, indices: Any, self: Any, output_size: Any) -> dict[str, View | int]:
+    """The same where it is told, too, which element it is."""
+    views = _seen(len(output_size), values=values, indices=indices, self=self)
+    return {**views, **_windows(output_size)}
+
+
+def _windows(output_size: Any) -> dict[str, int]:
     sides = "dhw"[3 - len(output_size) :]
     return {f"windows_{side}": count for side, count in zip(sides, output_size, strict=True)}
-
-
-def adaptive_told(values: Any, indices: Any, self: Any, output_size: Any) -> dict[str, int]:
-    """The same where it is told, too, which element it is."""
-    return adaptive(values, self, output_size)
 
 
 def _numbers(

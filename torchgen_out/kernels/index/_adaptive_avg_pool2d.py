@@ -3,47 +3,51 @@
 # Do not edit.
 """The loops of `_adaptive_avg_pool2d`; the package's docstring says what the names mean."""
 
+import numpy as np
+
 from torchgen_out._runtime.kernels.common import pooling as pooling_geometry
 from torchgen_out._runtime.kernels.common.index import IndexProgram, Launch, TensorForm, nonzero
 from torchgen_out._runtime.kernels.common.lanes import LANES, I, joined_sum, quotient
-from torchgen_out._runtime.kernels.common.places import WIDE, U, greater, lesser, plus, row_start
+from torchgen_out._runtime.kernels.common.places import (
+    RUN,
+    TILE,
+    WIDE,
+    U,
+    greater,
+    lesser,
+    plus,
+    row_start,
+)
 from torchgen_out._runtime.kernels.vecmath.numpy_reference import T
 
 
-def _adaptive_avg_pool2d_0(
-    start, stop, self, out, self_at, self_row, self_s0, self_s1, out_at, out_row, out_s0, out_s1,
-    batch, dims, batches, n_x, n_y, n_i, n_j,
+def _adaptive_avg_pool2d_single_0(
+    start, stop, self, total, self_at, self_row, self_s0, self_s1, total_at, total_row, total_s0,
+    total_s1, batch, dims, batches, n_x, n_y, n_i, n_j,
 ):  # fmt: skip
-    """out_sum[..., y, x] = sum(i, j where i >= (y * size(self, -2) // windows_h) and ((y *
-        size(self, -2) + windows_h + size(self, -2) - 1) // windows_h) >= i + 1 and j >= (x *
-        size(self, -1) // windows_w) and ((x * size(self, -1) + windows_w + size(self, -1) - 1)
-        // windows_w) >= j + 1: self[..., i, j])
-    out_count[..., y, x] = sum(i, j where i >= (y * size(self, -2) // windows_h) and ((y *
-        size(self, -2) + windows_h + size(self, -2) - 1) // windows_h) >= i + 1 and j >= (x *
-        size(self, -1) // windows_w) and ((x * size(self, -1) + windows_w + size(self, -1) - 1)
-        // windows_w) >= j + 1: 1)
-    out[..., y, x] = out_sum[..., y, x] / out_count[..., y, x]
+    """total[..., y, x] = sum(i, j where i >= (y * size(self, -2) // windows_h) and ((y *
+    size(self, -2) + windows_h + size(self, -2) - 1) // windows_h) >= i + 1 and j >= (x *
+    size(self, -1) // windows_w) and ((x * size(self, -1) + windows_w + size(self, -1) - 1) //
+    windows_w) >= j + 1: self[..., i, j])
     """
     y = start % n_y
     rest = start // n_y
     for _ in range(start, stop):
         self_p = self_at + row_start(batch, dims, self_row, rest)
-        out_p = out_at + row_start(batch, dims, out_row, rest)
+        total_p = total_at + row_start(batch, dims, total_row, rest)
         i_first = greater(0, (y * n_i // n_y))
         i_end = lesser(n_i, ((y * n_i + n_y + n_i - 1) // n_y))
         for x in range(n_x):
             j_first = greater(0, (x * n_j // n_x))
             j_end = lesser(n_j, ((x * n_j + n_x + n_j - 1) // n_x))
-            out_count = T(greater(i_end - i_first, 0) * greater(j_end - j_first, 0))
-            out_sum_total = WIDE(0)
+            total_total = WIDE(0)
             for i in range(i_first, i_end):
                 for j in range(j_first, j_end):
                     self_value = T(self[U(self_p + i * self_s0 + j * self_s1)])
-                    out_sum_item = WIDE(self_value)
-                    out_sum_total = out_sum_total + out_sum_item
-            out_sum = T(out_sum_total)
-            out_here = out_sum / out_count
-            out[U(out_p + y * out_s0 + x * out_s1)] = out_here
+                    total_item = WIDE(self_value)
+                    total_total = total_total + total_item
+            total_here = T(total_total)
+            total[U(total_p + y * total_s0 + x * total_s1)] = total_here
         y += 1
         if y == n_y:
             y = 0
@@ -51,32 +55,48 @@ def _adaptive_avg_pool2d_0(
     return True
 
 
-def _adaptive_avg_pool2d_device_0(
-    y, x, rest, lane, self, out, self_at, self_row, self_s0, self_s1, out_at, out_row, out_s0,
-    out_s1, batch, dims, batches, n_i, n_y, n_j, n_x,
+def _adaptive_avg_pool2d_single_1(
+    start, stop, elements, elements_at, elements_s0, elements_s1, n_i, n_y, n_x, n_j
+):
+    """elements[y, x] = (((y * size(self, -2) + windows_h + size(self, -2) - 1) // windows_h) - (y
+    * size(self, -2) // windows_h)) * (((x * size(self, -1) + windows_w + size(self, -1) - 1) //
+    windows_w) - (x * size(self, -1) // windows_w))
+    """
+    for item in range(start, stop):
+        y = item
+        quotient_value = (y * n_i + n_y + n_i - 1) // n_y
+        quotient_value2 = y * n_i // n_y
+        for x in range(n_x):
+            place_value = T(quotient_value - quotient_value2)
+            place_value2 = T(((x * n_j + n_x + n_j - 1) // n_x) - (x * n_j // n_x))
+            elements_value = place_value * place_value2
+            elements[U(elements_at + y * elements_s0 + x * elements_s1)] = elements_value
+    return True
+
+
+def _adaptive_avg_pool2d_single_2(
+    start, stop, total, elements, out, total_at, total_row, total_s0, total_s1, elements_at,
+    elements_s0, elements_s1, out_at, out_row, out_s0, out_s1, batch, dims, batches, n_y, n_x,
 ):  # fmt: skip
-    """The statements of `_adaptive_avg_pool2d_0`."""
-    self_p = I(self_at + row_start(batch, dims, self_row, rest))
-    out_p = I(out_at + row_start(batch, dims, out_row, rest))
-    i_first = I(greater(0, I(quotient(I(y * n_i), n_y))))
-    i_end = I(lesser(n_i, I(quotient(I(y * n_i + n_y + n_i - 1), n_y))))
-    j_first = I(greater(0, I(quotient(I(x * n_j), n_x))))
-    j_end = I(lesser(n_j, I(quotient(I(x * n_j + n_x + n_j - 1), n_x))))
-    out_count = T(greater(i_end - i_first, 0) * greater(j_end - j_first, 0))
-    out_sum_total = T(0)
-    for i in range(i_first, i_end):
-        for j in range(I(j_first + lane), j_end, LANES):
-            self_value = T(self[U(self_p + I(i * self_s0) + I(j * self_s1))])
-            out_sum_item = self_value
-            out_sum_total = plus(out_sum_total, out_sum_item)
-    out_sum_total = joined_sum(out_sum_total)
-    out_sum = out_sum_total
-    out_here = out_sum / out_count
-    if lane == 0:
-        out[U(out_p + I(y * out_s0) + I(x * out_s1))] = out_here
+    """out[..., y, x] = total[..., y, x] / elements[y, x]"""
+    y = start % n_y
+    rest = start // n_y
+    for _ in range(start, stop):
+        total_p = total_at + row_start(batch, dims, total_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        for x in range(n_x):
+            total_value = total[U(total_p + y * total_s0 + x * total_s1)]
+            elements_value = elements[U(elements_at + y * elements_s0 + x * elements_s1)]
+            out_value = total_value / elements_value
+            out[U(out_p + y * out_s0 + x * out_s1)] = out_value
+        y += 1
+        if y == n_y:
+            y = 0
+            rest += 1
+    return True
 
 
-def _adaptive_avg_pool2d_extents(self, windows_h, windows_w):
+def _adaptive_avg_pool2d_single_extents(self, windows_h, windows_w):
     """The extents of y, x, i, j; sizes must agree."""
     n_y = windows_h
     n_x = windows_w
@@ -98,35 +118,299 @@ def _adaptive_avg_pool2d_extents(self, windows_h, windows_w):
             "((x * size(self, -1) + windows_w + size(self, -1) - 1) // windows_w)",
             windows_w,
         )
+    if n_y:
+        nonzero(
+            "_adaptive_avg_pool2d",
+            "((y * size(self, -2) + windows_h + size(self, -2) - 1) // windows_h)",
+            windows_h,
+        )
+        nonzero("_adaptive_avg_pool2d", "(y * size(self, -2) // windows_h)", windows_h)
+    if n_x:
+        nonzero(
+            "_adaptive_avg_pool2d",
+            "((x * size(self, -1) + windows_w + size(self, -1) - 1) // windows_w)",
+            windows_w,
+        )
+        nonzero("_adaptive_avg_pool2d", "(x * size(self, -1) // windows_w)", windows_w)
     return n_y, n_x, n_i, n_j
+
+
+single = IndexProgram(
+    "_adaptive_avg_pool2d_single",
+    arguments=("self", "output_size"),
+    inputs={"self": TensorForm(True, ("", ""))},
+    results={"out": TensorForm(True, ("y", "x"))},
+    temporaries={"total": TensorForm(True, ("y", "x")), "elements": TensorForm(False, ("y", "x"))},
+    integers=("windows_h", "windows_w"),
+    indices=("y", "x", "i", "j"),
+    measure=_adaptive_avg_pool2d_single_extents,
+    divides=True,
+    launches=(
+        Launch(
+            function=_adaptive_avg_pool2d_single_0, arrays=("self", "total"), writes=("total",),
+            extents=("x", "y", "i", "j"), has_batch=True, items=("y",), work=(("x", "i", "j"),),
+        ),
+        Launch(
+            function=_adaptive_avg_pool2d_single_1, arrays=("elements",), writes=("elements",),
+            extents=("i", "y", "x", "j"), items=("y",), work=(("x",),),
+        ),
+        Launch(
+            function=_adaptive_avg_pool2d_single_2, arrays=("total", "elements", "out"),
+            writes=("out",), extents=("y", "x"), has_batch=True, items=("y",), work=(("x",),),
+        ),
+    ),
+)  # fmt: skip
+
+
+def _adaptive_avg_pool2d_0(
+    start, stop, self, total, self_at, self_row, self_s0, self_s1, self_s2, total_at, total_row,
+    total_s0, total_s1, total_s2, batch, dims, batches, n_c, n_x, n_y, n_i, n_j,
+):  # fmt: skip
+    """total[..., y, x, c] = sum(i, j where i >= (y * size(self, -3) // windows_h) and ((y *
+    size(self, -3) + windows_h + size(self, -3) - 1) // windows_h) >= i + 1 and j >= (x *
+    size(self, -2) // windows_w) and ((x * size(self, -2) + windows_w + size(self, -2) - 1) //
+    windows_w) >= j + 1: self[..., i, j, c])
+    """
+    total_totals = np.empty(TILE, WIDE)
+    total_block = np.empty(TILE, T)
+    tiles = (n_c + TILE - 1) // TILE
+    begin = start % tiles * TILE
+    rest = start // tiles
+    x = rest % n_x
+    rest = rest // n_x
+    y = rest % n_y
+    rest = rest // n_y
+    for _ in range(start, stop):
+        end = lesser(begin + TILE, n_c)
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        total_p = total_at + row_start(batch, dims, total_row, rest)
+        for c in range(begin, end):
+            total_block[U(c - begin)] = T(0)
+            total_totals[U(c - begin)] = WIDE(0)
+        kept = 0
+        for i in range(
+            greater(0, (y * n_i // n_y)), lesser(n_i, ((y * n_i + n_y + n_i - 1) // n_y))
+        ):
+            for j in range(
+                greater(0, (x * n_j // n_x)), lesser(n_j, ((x * n_j + n_x + n_j - 1) // n_x))
+            ):
+                if kept == RUN:
+                    for c in range(begin, end):
+                        at = U(c - begin)
+                        total_totals[at] += WIDE(total_block[at])
+                        total_block[at] = T(0)
+                    kept = 0
+                kept = kept + 1
+                for c in range(begin, end):
+                    self_value = T(self[U(self_p + i * self_s0 + j * self_s1 + c * self_s2)])
+                    total_item = self_value
+                    at = U(c - begin)
+                    before = total_block[at]
+                    total_block[at] = before + total_item
+        for c in range(begin, end):
+            total[U(total_p + y * total_s0 + x * total_s1 + c * total_s2)] = T(
+                total_totals[U(c - begin)] + WIDE(total_block[U(c - begin)])
+            )
+        begin += TILE
+        if begin >= n_c:
+            begin = 0
+            x += 1
+            if x == n_x:
+                x = 0
+                y += 1
+                if y == n_y:
+                    y = 0
+                    rest += 1
+    return True
+
+
+def _adaptive_avg_pool2d_1(
+    start, stop, elements, elements_at, elements_s0, elements_s1, n_i, n_y, n_x, n_j
+):
+    """elements[y, x] = (((y * size(self, -3) + windows_h + size(self, -3) - 1) // windows_h) - (y
+    * size(self, -3) // windows_h)) * (((x * size(self, -2) + windows_w + size(self, -2) - 1) //
+    windows_w) - (x * size(self, -2) // windows_w))
+    """
+    for item in range(start, stop):
+        y = item
+        quotient_value = (y * n_i + n_y + n_i - 1) // n_y
+        quotient_value2 = y * n_i // n_y
+        for x in range(n_x):
+            place_value = T(quotient_value - quotient_value2)
+            place_value2 = T(((x * n_j + n_x + n_j - 1) // n_x) - (x * n_j // n_x))
+            elements_value = place_value * place_value2
+            elements[U(elements_at + y * elements_s0 + x * elements_s1)] = elements_value
+    return True
+
+
+def _adaptive_avg_pool2d_2(
+    start, stop, total, elements, out, total_at, total_row, total_s0, total_s1, total_s2,
+    elements_at, elements_s0, elements_s1, out_at, out_row, out_s0, out_s1, out_s2, batch, dims,
+    batches, n_x, n_y, n_c,
+):  # fmt: skip
+    """out[..., y, x, c] = total[..., y, x, c] / elements[y, x]"""
+    x = start % n_x
+    rest = start // n_x
+    y = rest % n_y
+    rest = rest // n_y
+    for _ in range(start, stop):
+        total_p = total_at + row_start(batch, dims, total_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        for c in range(n_c):
+            total_value = total[U(total_p + y * total_s0 + x * total_s1 + c * total_s2)]
+            elements_value = elements[U(elements_at + y * elements_s0 + x * elements_s1)]
+            out_value = total_value / elements_value
+            out[U(out_p + y * out_s0 + x * out_s1 + c * out_s2)] = out_value
+        x += 1
+        if x == n_x:
+            x = 0
+            y += 1
+            if y == n_y:
+                y = 0
+                rest += 1
+    return True
+
+
+def _adaptive_avg_pool2d_device_0(
+    y, x, c, rest, lane, self, total, self_at, self_row, self_s0, self_s1, self_s2, total_at,
+    total_row, total_s0, total_s1, total_s2, batch, dims, batches, n_i, n_y, n_j, n_x,
+):  # fmt: skip
+    """The statements of `_adaptive_avg_pool2d_0`."""
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    total_p = I(total_at + row_start(batch, dims, total_row, rest))
+    i_first = I(greater(0, I(quotient(I(y * n_i), n_y))))
+    i_end = I(lesser(n_i, I(quotient(I(y * n_i + n_y + n_i - 1), n_y))))
+    j_first = I(greater(0, I(quotient(I(x * n_j), n_x))))
+    j_end = I(lesser(n_j, I(quotient(I(x * n_j + n_x + n_j - 1), n_x))))
+    total_total = T(0)
+    for i in range(i_first, i_end):
+        for j in range(I(j_first + lane), j_end, LANES):
+            self_value = T(self[U(self_p + I(i * self_s0) + I(j * self_s1) + I(c * self_s2))])
+            total_item = self_value
+            total_total = plus(total_total, total_item)
+    total_total = joined_sum(total_total)
+    total_here = total_total
+    if lane == 0:
+        total[U(total_p + I(y * total_s0) + I(x * total_s1) + I(c * total_s2))] = total_here
+
+
+def _adaptive_avg_pool2d_device_1(
+    y, x, elements, elements_at, elements_s0, elements_s1, n_i, n_y, n_j, n_x
+):
+    """The statements of `_adaptive_avg_pool2d_1`."""
+    place_value = T(I(quotient(I(y * n_i + n_y + n_i - 1), n_y) - quotient(I(y * n_i), n_y)))
+    place_value2 = T(I(quotient(I(x * n_j + n_x + n_j - 1), n_x) - quotient(I(x * n_j), n_x)))
+    elements_here = place_value * place_value2
+    elements[U(elements_at + I(y * elements_s0) + I(x * elements_s1))] = elements_here
+
+
+def _adaptive_avg_pool2d_device_2(
+    y, x, c, rest, total, elements, out, total_at, total_row, total_s0, total_s1, total_s2,
+    elements_at, elements_s0, elements_s1, out_at, out_row, out_s0, out_s1, out_s2, batch, dims,
+    batches,
+):  # fmt: skip
+    """out[..., y, x, c] = total[..., y, x, c] / elements[y, x]"""
+    total_p = I(total_at + row_start(batch, dims, total_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
+    total_value = total[U(total_p + I(y * total_s0) + I(x * total_s1) + I(c * total_s2))]
+    elements_value = elements[U(elements_at + I(y * elements_s0) + I(x * elements_s1))]
+    out_here = total_value / elements_value
+    out[U(out_p + I(y * out_s0) + I(x * out_s1) + I(c * out_s2))] = out_here
+
+
+def _adaptive_avg_pool2d_extents(self, windows_h, windows_w):
+    """The extents of y, x, i, j, c; sizes must agree."""
+    n_y = windows_h
+    n_x = windows_w
+    n_i = self[-3]
+    n_j = self[-2]
+    n_c = self[-1]
+    if n_y and n_i:
+        nonzero("_adaptive_avg_pool2d", "(y * size(self, -3) // windows_h)", windows_h)
+    if n_y and n_i:
+        nonzero(
+            "_adaptive_avg_pool2d",
+            "((y * size(self, -3) + windows_h + size(self, -3) - 1) // windows_h)",
+            windows_h,
+        )
+    if n_x and n_j:
+        nonzero("_adaptive_avg_pool2d", "(x * size(self, -2) // windows_w)", windows_w)
+    if n_x and n_j:
+        nonzero(
+            "_adaptive_avg_pool2d",
+            "((x * size(self, -2) + windows_w + size(self, -2) - 1) // windows_w)",
+            windows_w,
+        )
+    if n_y:
+        nonzero(
+            "_adaptive_avg_pool2d",
+            "((y * size(self, -3) + windows_h + size(self, -3) - 1) // windows_h)",
+            windows_h,
+        )
+        nonzero("_adaptive_avg_pool2d", "(y * size(self, -3) // windows_h)", windows_h)
+    if n_x:
+        nonzero(
+            "_adaptive_avg_pool2d",
+            "((x * size(self, -2) + windows_w + size(self, -2) - 1) // windows_w)",
+            windows_w,
+        )
+        nonzero("_adaptive_avg_pool2d", "(x * size(self, -2) // windows_w)", windows_w)
+    return n_y, n_x, n_i, n_j, n_c
 
 
 program = IndexProgram(
     "_adaptive_avg_pool2d",
     arguments=("self", "output_size"),
-    inputs={"self": TensorForm(True, ("", ""))},
-    results={"out": TensorForm(True, ("y", "x"))},
+    inputs={"self": TensorForm(True, ("", "", ""))},
+    results={"out": TensorForm(True, ("y", "x", "c"))},
+    temporaries={
+        "total": TensorForm(True, ("y", "x", "c")), "elements": TensorForm(False, ("y", "x")),
+    },
+    on_device_temporaries={
+        "total": TensorForm(True, ("y", "x", "c")), "elements": TensorForm(False, ("y", "x")),
+    },
     integers=("windows_h", "windows_w"),
-    indices=("y", "x", "i", "j"),
+    indices=("y", "x", "i", "j", "c"),
     measure=_adaptive_avg_pool2d_extents,
     divides=True,
     geometry=pooling_geometry.adaptive,
+    single=single,
     launches=(
         Launch(
-            function=_adaptive_avg_pool2d_0, arrays=("self", "out"), writes=("out",),
-            extents=("x", "y", "i", "j"), has_batch=True, items=("y",),
-            work=(("x", "i", "j"), ("x",)),
+            function=_adaptive_avg_pool2d_0, arrays=("self", "total"), writes=("total",),
+            extents=("c", "x", "y", "i", "j"), has_batch=True, items=("y", "x"),
+            work=(("c", "i", "j"),), tile="c",
+        ),
+        Launch(
+            function=_adaptive_avg_pool2d_1, arrays=("elements",), writes=("elements",),
+            extents=("i", "y", "x", "j"), items=("y",), work=(("x",),),
+        ),
+        Launch(
+            function=_adaptive_avg_pool2d_2, arrays=("total", "elements", "out"), writes=("out",),
+            extents=("x", "y", "c"), has_batch=True, items=("y", "x"), work=(("c",),),
         ),
     ),
     on_device=(
         Launch(
-            function=_adaptive_avg_pool2d_device_0, arrays=("self", "out"), writes=("out",),
-            extents=("i", "y", "j", "x"), has_batch=True, items=("y", "x"), work=(("i", "j"), ()),
-            lanes=("j", True),
+            function=_adaptive_avg_pool2d_device_0, arrays=("self", "total"), writes=("total",),
+            extents=("i", "y", "j", "x"), has_batch=True, items=("y", "x", "c"), work=(("i", "j"),),
+            lanes=("j", False),
             reach=(
                 (1, ("y", "i")), (3, ("y",)), (1, ()), (1, ("i",)), (1, ("x", "j")), (3, ("x",)),
                 (1, ("j",)),
             ),
+        ),
+        Launch(
+            function=_adaptive_avg_pool2d_device_1, arrays=("elements",), writes=("elements",),
+            extents=("i", "y", "j", "x"), items=("y", "x"), work=((),),
+            reach=(
+                (1, ()), (2, ("y", "i")), (5, ("y",)), (1, ("i",)), (2, ("x", "j")), (5, ("x",)),
+                (1, ("j",)),
+            ),
+        ),
+        Launch(
+            function=_adaptive_avg_pool2d_device_2, arrays=("total", "elements", "out"),
+            writes=("out",), has_batch=True, items=("y", "x", "c"), work=((),),
         ),
     ),
 )  # fmt: skip

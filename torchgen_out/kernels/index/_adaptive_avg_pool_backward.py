@@ -18,7 +18,7 @@ from torchgen_out._runtime.kernels.common.places import (
 from torchgen_out._runtime.kernels.vecmath.numpy_reference import T
 
 
-def _adaptive_avg_pool_backward_0(
+def _adaptive_avg_pool_backward_single_0(
     start, stop, out, grad_output, out_at, out_row, out_s0, out_s1, out_s2, grad_output_at,
     grad_output_row, grad_output_s0, grad_output_s1, grad_output_s2, batch, dims, batches, n_d, n_h,
     n_w, n_z, n_k, n_y, n_i, n_x, n_j,
@@ -84,108 +84,7 @@ def _adaptive_avg_pool_backward_0(
     return True
 
 
-def _adaptive_avg_pool_backward_device_0(
-    d, h, w, rest, lane, grad_output, out, grad_output_at, grad_output_row, grad_output_s0,
-    grad_output_s1, grad_output_s2, out_at, out_row, out_s0, out_s1, out_s2, batch, dims, batches,
-    n_z, n_d, n_y, n_h, n_x, n_w,
-):  # fmt: skip
-    """out[..., d, h, w] = sum(z, y, x where ((z * depth + depth + size(grad_output, -3) - 1) //
-    size(grad_output, -3)) >= d + 1 and ((y * height + height + size(grad_output, -2) - 1) //
-    size(grad_output, -2)) >= h + 1 and ((x * width + width + size(grad_output, -1) - 1) //
-    size(grad_output, -1)) >= w + 1 and d >= (z * depth // size(grad_output, -3)) and (z * depth
-    // size(grad_output, -3)) + depth >= d + 1 and h >= (y * height // size(grad_output, -2))
-    and (y * height // size(grad_output, -2)) + height >= h + 1 and w >= (x * width //
-    size(grad_output, -1)) and (x * width // size(grad_output, -1)) + width >= w + 1:
-    grad_output[..., z, y, x] / ((((z * depth + depth + size(grad_output, -3) - 1) //
-    size(grad_output, -3)) - (z * depth // size(grad_output, -3))) * (((y * height + height +
-    size(grad_output, -2) - 1) // size(grad_output, -2)) - (y * height // size(grad_output,
-    -2))) * (((x * width + width + size(grad_output, -1) - 1) // size(grad_output, -1)) - (x *
-    width // size(grad_output, -1)))))
-    """
-    grad_output_p = I(grad_output_at + row_start(batch, dims, grad_output_row, rest))
-    out_p = I(out_at + row_start(batch, dims, out_row, rest))
-    z_first = I(
-        first_turn(
-            first_turn(0, n_d, I(-quotient(I(n_d - d * n_z - 1), I(greater(n_d, 1))))),
-            n_d,
-            I(-quotient(I(n_d * n_z - d * n_z - n_z), I(greater(n_d, 1)))),
-        )
-    )
-    z_end = I(end_turn(n_z, n_d, I(quotient(I(d * n_z + n_z - 1), I(greater(n_d, 1))) + 1)))
-    y_first = I(
-        first_turn(
-            first_turn(0, n_h, I(-quotient(I(n_h - h * n_y - 1), I(greater(n_h, 1))))),
-            n_h,
-            I(-quotient(I(n_h * n_y - h * n_y - n_y), I(greater(n_h, 1)))),
-        )
-    )
-    y_end = I(end_turn(n_y, n_h, I(quotient(I(h * n_y + n_y - 1), I(greater(n_h, 1))) + 1)))
-    x_first = I(
-        first_turn(
-            first_turn(0, n_w, I(-quotient(I(n_w - w * n_x - 1), I(greater(n_w, 1))))),
-            n_w,
-            I(-quotient(I(n_w * n_x - w * n_x - n_x), I(greater(n_w, 1)))),
-        )
-    )
-    x_end = I(end_turn(n_x, n_w, I(quotient(I(w * n_x + n_x - 1), I(greater(n_w, 1))) + 1)))
-    out_total = T(0)
-    for z in range(z_first, z_end):
-        if (
-            I(z * n_d + n_d - d * n_z - 1) >= 0
-            and I(d * n_z + n_z - z * n_d - 1) >= 0
-            and I(z * n_d + n_d * n_z - d * n_z - n_z) >= 0
-        ):
-            for y in range(y_first, y_end):
-                if (
-                    I(y * n_h + n_h - h * n_y - 1) >= 0
-                    and I(h * n_y + n_y - y * n_h - 1) >= 0
-                    and I(y * n_h + n_h * n_y - h * n_y - n_y) >= 0
-                ):
-                    for x in range(I(x_first + lane), x_end, LANES):
-                        if (
-                            I(x * n_w + n_w - w * n_x - 1) >= 0
-                            and I(w * n_x + n_x - x * n_w - 1) >= 0
-                            and I(x * n_w + n_w * n_x - w * n_x - n_x) >= 0
-                        ):
-                            grad_output_value = T(
-                                grad_output[
-                                    U(
-                                        grad_output_p
-                                        + I(z * grad_output_s0)
-                                        + I(y * grad_output_s1)
-                                        + I(x * grad_output_s2)
-                                    )
-                                ]
-                            )
-                            place_value = T(
-                                I(
-                                    quotient(I(z * n_d + n_d + n_z - 1), n_z)
-                                    - quotient(I(z * n_d), n_z)
-                                )
-                            )
-                            place_value2 = T(
-                                I(
-                                    quotient(I(y * n_h + n_h + n_y - 1), n_y)
-                                    - quotient(I(y * n_h), n_y)
-                                )
-                            )
-                            place_value3 = T(
-                                I(
-                                    quotient(I(x * n_w + n_w + n_x - 1), n_x)
-                                    - quotient(I(x * n_w), n_x)
-                                )
-                            )
-                            t0 = place_value * place_value2
-                            t1 = t0 * place_value3
-                            out_item = grad_output_value / t1
-                            out_total = plus(out_total, out_item)
-    out_total = joined_sum(out_total)
-    out_here = out_total
-    if lane == 0:
-        out[U(out_p + I(d * out_s0) + I(h * out_s1) + I(w * out_s2))] = out_here
-
-
-def _adaptive_avg_pool_backward_extents(grad_output, depth, height, width_):
+def _adaptive_avg_pool_backward_single_extents(grad_output, depth, height, width_):
     """The extents of d, h, w, k, i, j, z, y, x; sizes must agree."""
     n_d = depth
     n_h = height
@@ -265,28 +164,308 @@ def _adaptive_avg_pool_backward_extents(grad_output, depth, height, width_):
     return n_d, n_h, n_w, n_k, n_i, n_j, n_z, n_y, n_x
 
 
-program = IndexProgram(
-    "_adaptive_avg_pool_backward",
+single = IndexProgram(
+    "_adaptive_avg_pool_backward_single",
     arguments=("grad_output", "sizes", "count"),
     inputs={"grad_output": TensorForm(True, ("", "", ""))},
     results={"out": TensorForm(True, ("d", "h", "w"))},
     integers=("depth", "height", "width"),
     indices=("d", "h", "w", "k", "i", "j", "z", "y", "x"),
+    measure=_adaptive_avg_pool_backward_single_extents,
+    divides=True,
+    launches=(
+        Launch(
+            function=_adaptive_avg_pool_backward_single_0, arrays=("out", "grad_output"),
+            writes=("out",), extents=("d", "h", "w", "z", "k", "y", "i", "x", "j"), has_batch=True,
+            work=(("d", "h", "w"), ("z", "y", "x", "k", "i", "j")),
+        ),
+    ),
+)  # fmt: skip
+
+
+def _adaptive_avg_pool_backward_0(
+    start, stop, out, grad_output, out_at, out_row, out_s0, out_s1, out_s2, out_s3, grad_output_at,
+    grad_output_row, grad_output_s0, grad_output_s1, grad_output_s2, grad_output_s3, batch, dims,
+    batches, n_d, n_h, n_w, n_c, n_z, n_k, n_y, n_i, n_x, n_j,
+):  # fmt: skip
+    """out[..., d, h, w, c] = sum(z, y, x, k, i, j where (z * depth // size(grad_output, -4)) + k
+    == d and ((z * depth + depth + size(grad_output, -4) - 1) // size(grad_output, -4)) >= (z *
+    depth // size(grad_output, -4)) + k + 1 and (y * height // size(grad_output, -3)) + i == h
+    and ((y * height + height + size(grad_output, -3) - 1) // size(grad_output, -3)) >= (y *
+    height // size(grad_output, -3)) + i + 1 and (x * width // size(grad_output, -2)) + j == w
+    and ((x * width + width + size(grad_output, -2) - 1) // size(grad_output, -2)) >= (x * width
+    // size(grad_output, -2)) + j + 1: grad_output[..., z, y, x, c] / ((((z * depth + depth +
+    size(grad_output, -4) - 1) // size(grad_output, -4)) - (z * depth // size(grad_output, -4)))
+    * (((y * height + height + size(grad_output, -3) - 1) // size(grad_output, -3)) - (y *
+    height // size(grad_output, -3))) * (((x * width + width + size(grad_output, -2) - 1) //
+    size(grad_output, -2)) - (x * width // size(grad_output, -2)))))
+    """
+    for item in range(start, stop):
+        rest = item
+        grad_output_p = grad_output_at + row_start(batch, dims, grad_output_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        for d in range(n_d):
+            for h in range(n_h):
+                for w in range(n_w):
+                    for c in range(n_c):
+                        out[U(out_p + d * out_s0 + h * out_s1 + w * out_s2 + c * out_s3)] = T(0)
+        for z in range(n_z):
+            k_end = lesser(n_k, ((z * n_d + n_d + n_z - 1) // n_z) - (z * n_d // n_z))
+            d_start = z * n_d // n_z
+            for y in range(n_y):
+                i_end = lesser(n_i, ((y * n_h + n_h + n_y - 1) // n_y) - (y * n_h // n_y))
+                h_start = y * n_h // n_y
+                for x in range(n_x):
+                    j_end = lesser(n_j, ((x * n_w + n_w + n_x - 1) // n_x) - (x * n_w // n_x))
+                    w_start = x * n_w // n_x
+                    for k in range(lesser(k_end, n_d - d_start)):
+                        to_d_place = d_start + k
+                        for i in range(lesser(i_end, n_h - h_start)):
+                            to_h_place = h_start + i
+                            for j in range(lesser(j_end, n_w - w_start)):
+                                to_w_place = w_start + j
+                                for c in range(n_c):
+                                    grad_output_value = T(
+                                        grad_output[
+                                            U(
+                                                grad_output_p
+                                                + z * grad_output_s0
+                                                + y * grad_output_s1
+                                                + x * grad_output_s2
+                                                + c * grad_output_s3
+                                            )
+                                        ]
+                                    )
+                                    place_value = T(
+                                        ((z * n_d + n_d + n_z - 1) // n_z) - (z * n_d // n_z)
+                                    )
+                                    place_value2 = T(
+                                        ((y * n_h + n_h + n_y - 1) // n_y) - (y * n_h // n_y)
+                                    )
+                                    place_value3 = T(
+                                        ((x * n_w + n_w + n_x - 1) // n_x) - (x * n_w // n_x)
+                                    )
+                                    t0 = place_value * place_value2
+                                    t1 = t0 * place_value3
+                                    out_item = grad_output_value / t1
+                                    at = U(
+                                        out_p
+                                        + to_d_place * out_s0
+                                        + to_h_place * out_s1
+                                        + to_w_place * out_s2
+                                        + c * out_s3
+                                    )
+                                    before = out[at]
+                                    out[at] = before + out_item
+    return True
+
+
+def _adaptive_avg_pool_backward_device_0(
+    d, h, w, c, rest, lane, grad_output, out, grad_output_at, grad_output_row, grad_output_s0,
+    grad_output_s1, grad_output_s2, grad_output_s3, out_at, out_row, out_s0, out_s1, out_s2, out_s3,
+    batch, dims, batches, n_z, n_d, n_y, n_h, n_x, n_w,
+):  # fmt: skip
+    """out[..., d, h, w, c] = sum(z, y, x where ((z * depth + depth + size(grad_output, -4) - 1) //
+    size(grad_output, -4)) >= d + 1 and ((y * height + height + size(grad_output, -3) - 1) //
+    size(grad_output, -3)) >= h + 1 and ((x * width + width + size(grad_output, -2) - 1) //
+    size(grad_output, -2)) >= w + 1 and d >= (z * depth // size(grad_output, -4)) and (z * depth
+    // size(grad_output, -4)) + depth >= d + 1 and h >= (y * height // size(grad_output, -3))
+    and (y * height // size(grad_output, -3)) + height >= h + 1 and w >= (x * width //
+    size(grad_output, -2)) and (x * width // size(grad_output, -2)) + width >= w + 1:
+    grad_output[..., z, y, x, c] / ((((z * depth + depth + size(grad_output, -4) - 1) //
+    size(grad_output, -4)) - (z * depth // size(grad_output, -4))) * (((y * height + height +
+    size(grad_output, -3) - 1) // size(grad_output, -3)) - (y * height // size(grad_output,
+    -3))) * (((x * width + width + size(grad_output, -2) - 1) // size(grad_output, -2)) - (x *
+    width // size(grad_output, -2)))))
+    """
+    grad_output_p = I(grad_output_at + row_start(batch, dims, grad_output_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
+    z_first = I(
+        first_turn(
+            first_turn(0, n_d, I(-quotient(I(n_d - d * n_z - 1), I(greater(n_d, 1))))),
+            n_d,
+            I(-quotient(I(n_d * n_z - d * n_z - n_z), I(greater(n_d, 1)))),
+        )
+    )
+    z_end = I(end_turn(n_z, n_d, I(quotient(I(d * n_z + n_z - 1), I(greater(n_d, 1))) + 1)))
+    y_first = I(
+        first_turn(
+            first_turn(0, n_h, I(-quotient(I(n_h - h * n_y - 1), I(greater(n_h, 1))))),
+            n_h,
+            I(-quotient(I(n_h * n_y - h * n_y - n_y), I(greater(n_h, 1)))),
+        )
+    )
+    y_end = I(end_turn(n_y, n_h, I(quotient(I(h * n_y + n_y - 1), I(greater(n_h, 1))) + 1)))
+    x_first = I(
+        first_turn(
+            first_turn(0, n_w, I(-quotient(I(n_w - w * n_x - 1), I(greater(n_w, 1))))),
+            n_w,
+            I(-quotient(I(n_w * n_x - w * n_x - n_x), I(greater(n_w, 1)))),
+        )
+    )
+    x_end = I(end_turn(n_x, n_w, I(quotient(I(w * n_x + n_x - 1), I(greater(n_w, 1))) + 1)))
+    out_total = T(0)
+    for z in range(z_first, z_end):
+        if (
+            I(z * n_d + n_d - d * n_z - 1) >= 0
+            and I(d * n_z + n_z - z * n_d - 1) >= 0
+            and I(z * n_d + n_d * n_z - d * n_z - n_z) >= 0
+        ):
+            for y in range(y_first, y_end):
+                if (
+                    I(y * n_h + n_h - h * n_y - 1) >= 0
+                    and I(h * n_y + n_y - y * n_h - 1) >= 0
+                    and I(y * n_h + n_h * n_y - h * n_y - n_y) >= 0
+                ):
+                    for x in range(I(x_first + lane), x_end, LANES):
+                        if (
+                            I(x * n_w + n_w - w * n_x - 1) >= 0
+                            and I(w * n_x + n_x - x * n_w - 1) >= 0
+                            and I(x * n_w + n_w * n_x - w * n_x - n_x) >= 0
+                        ):
+                            grad_output_value = T(
+                                grad_output[
+                                    U(
+                                        grad_output_p
+                                        + I(z * grad_output_s0)
+                                        + I(y * grad_output_s1)
+                                        + I(x * grad_output_s2)
+                                        + I(c * grad_output_s3)
+                                    )
+                                ]
+                            )
+                            place_value = T(
+                                I(
+                                    quotient(I(z * n_d + n_d + n_z - 1), n_z)
+                                    - quotient(I(z * n_d), n_z)
+                                )
+                            )
+                            place_value2 = T(
+                                I(
+                                    quotient(I(y * n_h + n_h + n_y - 1), n_y)
+                                    - quotient(I(y * n_h), n_y)
+                                )
+                            )
+                            place_value3 = T(
+                                I(
+                                    quotient(I(x * n_w + n_w + n_x - 1), n_x)
+                                    - quotient(I(x * n_w), n_x)
+                                )
+                            )
+                            t0 = place_value * place_value2
+                            t1 = t0 * place_value3
+                            out_item = grad_output_value / t1
+                            out_total = plus(out_total, out_item)
+    out_total = joined_sum(out_total)
+    out_here = out_total
+    if lane == 0:
+        out[U(out_p + I(d * out_s0) + I(h * out_s1) + I(w * out_s2) + I(c * out_s3))] = out_here
+
+
+def _adaptive_avg_pool_backward_extents(grad_output, depth, height, width_):
+    """The extents of d, h, w, k, i, j, z, y, x, c; sizes must agree."""
+    n_d = depth
+    n_h = height
+    n_w = width_
+    n_k = depth
+    n_i = height
+    n_j = width_
+    n_z = grad_output[-4]
+    n_y = grad_output[-3]
+    n_x = grad_output[-2]
+    n_c = grad_output[-1]
+    if n_z:
+        nonzero(
+            "_adaptive_avg_pool_backward",
+            "((z * depth + depth + size(grad_output, -4) - 1) // size(grad_output, -4))",
+            grad_output[-4],
+        )
+        nonzero(
+            "_adaptive_avg_pool_backward", "(z * depth // size(grad_output, -4))", grad_output[-4]
+        )
+    if n_y:
+        nonzero(
+            "_adaptive_avg_pool_backward",
+            "((y * height + height + size(grad_output, -3) - 1) // size(grad_output, -3))",
+            grad_output[-3],
+        )
+        nonzero(
+            "_adaptive_avg_pool_backward", "(y * height // size(grad_output, -3))", grad_output[-3]
+        )
+    if n_x:
+        nonzero(
+            "_adaptive_avg_pool_backward",
+            "((x * width + width + size(grad_output, -2) - 1) // size(grad_output, -2))",
+            grad_output[-2],
+        )
+        nonzero(
+            "_adaptive_avg_pool_backward", "(x * width // size(grad_output, -2))", grad_output[-2]
+        )
+    if n_z and n_d and n_k:
+        nonzero(
+            "_adaptive_avg_pool_backward", "(z * depth // size(grad_output, -4))", grad_output[-4]
+        )
+    if n_z and n_k:
+        nonzero(
+            "_adaptive_avg_pool_backward",
+            "((z * depth + depth + size(grad_output, -4) - 1) // size(grad_output, -4))",
+            grad_output[-4],
+        )
+        nonzero(
+            "_adaptive_avg_pool_backward", "(z * depth // size(grad_output, -4))", grad_output[-4]
+        )
+    if n_y and n_h and n_i:
+        nonzero(
+            "_adaptive_avg_pool_backward", "(y * height // size(grad_output, -3))", grad_output[-3]
+        )
+    if n_y and n_i:
+        nonzero(
+            "_adaptive_avg_pool_backward",
+            "((y * height + height + size(grad_output, -3) - 1) // size(grad_output, -3))",
+            grad_output[-3],
+        )
+        nonzero(
+            "_adaptive_avg_pool_backward", "(y * height // size(grad_output, -3))", grad_output[-3]
+        )
+    if n_x and n_j and n_w:
+        nonzero(
+            "_adaptive_avg_pool_backward", "(x * width // size(grad_output, -2))", grad_output[-2]
+        )
+    if n_x and n_j:
+        nonzero(
+            "_adaptive_avg_pool_backward",
+            "((x * width + width + size(grad_output, -2) - 1) // size(grad_output, -2))",
+            grad_output[-2],
+        )
+        nonzero(
+            "_adaptive_avg_pool_backward", "(x * width // size(grad_output, -2))", grad_output[-2]
+        )
+    return n_d, n_h, n_w, n_k, n_i, n_j, n_z, n_y, n_x, n_c
+
+
+program = IndexProgram(
+    "_adaptive_avg_pool_backward",
+    arguments=("grad_output", "sizes", "count"),
+    inputs={"grad_output": TensorForm(True, ("", "", "", ""))},
+    results={"out": TensorForm(True, ("d", "h", "w", "c"))},
+    integers=("depth", "height", "width"),
+    indices=("d", "h", "w", "k", "i", "j", "z", "y", "x", "c"),
     measure=_adaptive_avg_pool_backward_extents,
     divides=True,
     geometry=pooling_geometry.adaptive_backward,
+    single=single,
     launches=(
         Launch(
             function=_adaptive_avg_pool_backward_0, arrays=("out", "grad_output"), writes=("out",),
-            extents=("d", "h", "w", "z", "k", "y", "i", "x", "j"), has_batch=True,
-            work=(("d", "h", "w"), ("z", "y", "x", "k", "i", "j")),
+            extents=("d", "h", "w", "c", "z", "k", "y", "i", "x", "j"), has_batch=True,
+            work=(("d", "h", "w", "c"), ("c", "z", "y", "x", "k", "i", "j")),
         ),
     ),
     on_device=(
         Launch(
             function=_adaptive_avg_pool_backward_device_0, arrays=("grad_output", "out"),
             writes=("out",), extents=("z", "d", "y", "h", "x", "w"), has_batch=True,
-            items=("d", "h", "w"), work=(("z", "y", "x"),), lanes=("x", True),
+            items=("d", "h", "w", "c"), work=(("z", "y", "x"),), lanes=("x", False),
             reach=(
                 (6, ()), (1, ("d", "z")), (3, ("d",)), (5, ("z",)), (1, ("h", "y")), (3, ("h",)),
                 (5, ("y",)), (1, ("w", "x")), (3, ("w",)), (5, ("x",)), (2, ("z", "d")),

@@ -22,15 +22,17 @@ from torchgen_out._runtime.kernels.common.lanes import (
 )
 from torchgen_out._runtime.kernels.common.places import (
     LOWEST,
+    TILE,
     U,
     greater,
     lesser,
     rising,
     row_start,
 )
+from torchgen_out._runtime.kernels.vecmath.numpy_reference import T
 
 
-def _adaptive_max_pool2d_0(
+def _adaptive_max_pool2d_single_0(
     start, stop, self, values, indices, self_at, self_row, self_s0, self_s1, values_at, values_row,
     values_s0, values_s1, indices_at, indices_row, indices_s0, indices_s1, batch, dims, batches,
     n_x, n_y, n_i, n_j,
@@ -78,50 +80,7 @@ def _adaptive_max_pool2d_0(
     return True
 
 
-def _adaptive_max_pool2d_device_0(
-    y, x, rest, lane, self, values, indices, self_at, self_row, self_s0, self_s1, values_at,
-    values_row, values_s0, values_s1, indices_at, indices_row, indices_s0, indices_s1, batch, dims,
-    batches, n_i, n_y, n_j, n_x,
-):  # fmt: skip
-    """The statements of `_adaptive_max_pool2d_0`."""
-    self_p = I(self_at + row_start(batch, dims, self_row, rest))
-    values_p = I(values_at + row_start(batch, dims, values_row, rest))
-    indices_p = I(indices_at + row_start(batch, dims, indices_row, rest))
-    i_first = I(greater(0, I(quotient(I(y * n_i), n_y))))
-    i_end = I(lesser(n_i, I(quotient(I(y * n_i + n_y + n_i - 1), n_y))))
-    j_first = I(greater(0, I(quotient(I(x * n_j), n_x))))
-    j_end = I(lesser(n_j, I(quotient(I(x * n_j + n_x + n_j - 1), n_x))))
-    values_total = LOWEST
-    for i in range(i_first, i_end):
-        for j in range(I(j_first + lane), j_end, LANES):
-            self_value = self[U(self_p + I(i * self_s0) + I(j * self_s1))]
-            values_item = self_value
-            values_total = (
-                values_item
-                if (values_item > values_total) | (values_item != values_item)
-                else values_total
-            )
-    values_total = joined_larger(values_total)
-    values_here = values_total
-    if lane == 0:
-        values[U(values_p + I(y * values_s0) + I(x * values_s1))] = values_here
-    indices_total = LOWEST
-    indices_total_at = I(i_first * n_j + j_first)
-    for i in range(i_first, i_end):
-        for j in range(I(j_first + lane), j_end, LANES):
-            self_value2 = self[U(self_p + I(i * self_s0) + I(j * self_s1))]
-            candidate = self_value2
-            if (candidate > indices_total) | (candidate != candidate):
-                indices_total = candidate
-                indices_total_at = I(i * n_j + j)
-    indices_best = joined_larger(indices_total)
-    indices_total_at = joined_first(indices_total, indices_best, indices_total_at)
-    indices_here = np.int64(indices_total_at)
-    if lane == 0:
-        indices[U(indices_p + I(y * indices_s0) + I(x * indices_s1))] = indices_here
-
-
-def _adaptive_max_pool2d_extents(self, windows_h, windows_w):
+def _adaptive_max_pool2d_single_extents(self, windows_h, windows_w):
     """The extents of y, x, i, j; sizes must agree."""
     n_y = windows_h
     n_x = windows_w
@@ -148,8 +107,8 @@ def _adaptive_max_pool2d_extents(self, windows_h, windows_w):
     return n_y, n_x, n_i, n_j
 
 
-program = IndexProgram(
-    "_adaptive_max_pool2d",
+single = IndexProgram(
+    "_adaptive_max_pool2d_single",
     arguments=("self", "output_size"),
     inputs={"self": TensorForm(True, ("", ""))},
     results={
@@ -157,21 +116,208 @@ program = IndexProgram(
     },
     integers=("windows_h", "windows_w"),
     indices=("y", "x", "i", "j"),
+    measure=_adaptive_max_pool2d_single_extents,
+    compares=True,
+    launches=(
+        Launch(
+            function=_adaptive_max_pool2d_single_0, arrays=("self", "values", "indices"),
+            writes=("values", "indices"), extents=("x", "y", "i", "j"), has_batch=True,
+            items=("y",), work=(("x", "i", "j"), ("x", "i", "j")),
+        ),
+    ),
+)  # fmt: skip
+
+
+def _adaptive_max_pool2d_0(
+    start, stop, self, values, indices, self_at, self_row, self_s0, self_s1, self_s2, values_at,
+    values_row, values_s0, values_s1, values_s2, indices_at, indices_row, indices_s0, indices_s1,
+    indices_s2, batch, dims, batches, n_c, n_x, n_y, n_i, n_j,
+):  # fmt: skip
+    """values[..., y, x, c] = max(i, j where i >= (y * size(self, -3) // windows_h) and ((y *
+        size(self, -3) + windows_h + size(self, -3) - 1) // windows_h) >= i + 1 and j >= (x *
+        size(self, -2) // windows_w) and ((x * size(self, -2) + windows_w + size(self, -2) - 1)
+        // windows_w) >= j + 1: self[..., i, j, c])
+    indices[..., y, x, c] = argmax(i, j where i >= (y * size(self, -3) // windows_h) and ((y *
+        size(self, -3) + windows_h + size(self, -3) - 1) // windows_h) >= i + 1 and j >= (x *
+        size(self, -2) // windows_w) and ((x * size(self, -2) + windows_w + size(self, -2) - 1)
+        // windows_w) >= j + 1: self[..., i, j, c], i * size(self, -2) + j)
+    """
+    indices_block = np.empty(TILE, T)
+    indices_block_at = np.empty(TILE, np.int64)
+    values_block = np.empty(TILE, T)
+    tiles = (n_c + TILE - 1) // TILE
+    begin = start % tiles * TILE
+    rest = start // tiles
+    x = rest % n_x
+    rest = rest // n_x
+    y = rest % n_y
+    rest = rest // n_y
+    for _ in range(start, stop):
+        end = lesser(begin + TILE, n_c)
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        values_p = values_at + row_start(batch, dims, values_row, rest)
+        indices_p = indices_at + row_start(batch, dims, indices_row, rest)
+        for c in range(begin, end):
+            values_block[U(c - begin)] = LOWEST
+        for i in range(
+            greater(0, (y * n_i // n_y)), lesser(n_i, ((y * n_i + n_y + n_i - 1) // n_y))
+        ):
+            for j in range(
+                greater(0, (x * n_j // n_x)), lesser(n_j, ((x * n_j + n_x + n_j - 1) // n_x))
+            ):
+                for c in range(begin, end):
+                    self_value = self[U(self_p + i * self_s0 + j * self_s1 + c * self_s2)]
+                    values_item = self_value
+                    at = U(c - begin)
+                    before = values_block[at]
+                    values_block[at] = (
+                        values_item
+                        if (values_item > before) | (values_item != values_item)
+                        else before
+                    )
+        for c in range(begin, end):
+            values[U(values_p + y * values_s0 + x * values_s1 + c * values_s2)] = values_block[
+                U(c - begin)
+            ]
+        for c in range(begin, end):
+            indices_block[U(c - begin)] = LOWEST
+            indices_block_at[U(c - begin)] = 0
+        indices_block_seen = False
+        for i in range(
+            greater(0, (y * n_i // n_y)), lesser(n_i, ((y * n_i + n_y + n_i - 1) // n_y))
+        ):
+            for j in range(
+                greater(0, (x * n_j // n_x)), lesser(n_j, ((x * n_j + n_x + n_j - 1) // n_x))
+            ):
+                for c in range(begin, end):
+                    self_value2 = self[U(self_p + i * self_s0 + j * self_s1 + c * self_s2)]
+                    indices_item = self_value2
+                    at = U(c - begin)
+                    before = indices_block[at]
+                    is_better = (
+                        (indices_item > before)
+                        | (indices_item != indices_item)
+                        | (not indices_block_seen)
+                    )
+                    indices_block[at] = indices_item if is_better else before
+                    indices_block_at[at] = i * n_j + j if is_better else indices_block_at[at]
+                indices_block_seen = True
+        for c in range(begin, end):
+            indices[U(indices_p + y * indices_s0 + x * indices_s1 + c * indices_s2)] = (
+                indices_block_at[U(c - begin)] if indices_block_seen else 0
+            )
+        begin += TILE
+        if begin >= n_c:
+            begin = 0
+            x += 1
+            if x == n_x:
+                x = 0
+                y += 1
+                if y == n_y:
+                    y = 0
+                    rest += 1
+    return True
+
+
+def _adaptive_max_pool2d_device_0(
+    y, x, c, rest, lane, self, values, indices, self_at, self_row, self_s0, self_s1, self_s2,
+    values_at, values_row, values_s0, values_s1, values_s2, indices_at, indices_row, indices_s0,
+    indices_s1, indices_s2, batch, dims, batches, n_i, n_y, n_j, n_x,
+):  # fmt: skip
+    """The statements of `_adaptive_max_pool2d_0`."""
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    values_p = I(values_at + row_start(batch, dims, values_row, rest))
+    indices_p = I(indices_at + row_start(batch, dims, indices_row, rest))
+    i_first = I(greater(0, I(quotient(I(y * n_i), n_y))))
+    i_end = I(lesser(n_i, I(quotient(I(y * n_i + n_y + n_i - 1), n_y))))
+    j_first = I(greater(0, I(quotient(I(x * n_j), n_x))))
+    j_end = I(lesser(n_j, I(quotient(I(x * n_j + n_x + n_j - 1), n_x))))
+    values_total = LOWEST
+    for i in range(i_first, i_end):
+        for j in range(I(j_first + lane), j_end, LANES):
+            self_value = self[U(self_p + I(i * self_s0) + I(j * self_s1) + I(c * self_s2))]
+            values_item = self_value
+            values_total = (
+                values_item
+                if (values_item > values_total) | (values_item != values_item)
+                else values_total
+            )
+    values_total = joined_larger(values_total)
+    values_here = values_total
+    if lane == 0:
+        values[U(values_p + I(y * values_s0) + I(x * values_s1) + I(c * values_s2))] = values_here
+    indices_total = LOWEST
+    indices_total_at = I(i_first * n_j + j_first)
+    for i in range(i_first, i_end):
+        for j in range(I(j_first + lane), j_end, LANES):
+            self_value2 = self[U(self_p + I(i * self_s0) + I(j * self_s1) + I(c * self_s2))]
+            candidate = self_value2
+            if (candidate > indices_total) | (candidate != candidate):
+                indices_total = candidate
+                indices_total_at = I(i * n_j + j)
+    indices_best = joined_larger(indices_total)
+    indices_total_at = joined_first(indices_total, indices_best, indices_total_at)
+    indices_here = np.int64(indices_total_at)
+    if lane == 0:
+        indices[U(indices_p + I(y * indices_s0) + I(x * indices_s1) + I(c * indices_s2))] = (
+            indices_here
+        )
+
+
+def _adaptive_max_pool2d_extents(self, windows_h, windows_w):
+    """The extents of y, x, i, j, c; sizes must agree."""
+    n_y = windows_h
+    n_x = windows_w
+    n_i = self[-3]
+    n_j = self[-2]
+    n_c = self[-1]
+    some("_adaptive_max_pool2d", "i", n_i)
+    some("_adaptive_max_pool2d", "j", n_j)
+    if n_y and n_i:
+        nonzero("_adaptive_max_pool2d", "(y * size(self, -3) // windows_h)", windows_h)
+    if n_y and n_i:
+        nonzero(
+            "_adaptive_max_pool2d",
+            "((y * size(self, -3) + windows_h + size(self, -3) - 1) // windows_h)",
+            windows_h,
+        )
+    if n_x and n_j:
+        nonzero("_adaptive_max_pool2d", "(x * size(self, -2) // windows_w)", windows_w)
+    if n_x and n_j:
+        nonzero(
+            "_adaptive_max_pool2d",
+            "((x * size(self, -2) + windows_w + size(self, -2) - 1) // windows_w)",
+            windows_w,
+        )
+    return n_y, n_x, n_i, n_j, n_c
+
+
+program = IndexProgram(
+    "_adaptive_max_pool2d",
+    arguments=("self", "output_size"),
+    inputs={"self": TensorForm(True, ("", "", ""))},
+    results={
+        "values": TensorForm(True, ("y", "x", "c")),
+        "indices": TensorForm(True, ("y", "x", "c"), "int"),
+    },
+    integers=("windows_h", "windows_w"),
+    indices=("y", "x", "i", "j", "c"),
     measure=_adaptive_max_pool2d_extents,
     compares=True,
     geometry=pooling_geometry.adaptive_told,
+    single=single,
     launches=(
         Launch(
             function=_adaptive_max_pool2d_0, arrays=("self", "values", "indices"),
-            writes=("values", "indices"), extents=("x", "y", "i", "j"), has_batch=True,
-            items=("y",), work=(("x", "i", "j"), ("x", "i", "j")),
+            writes=("values", "indices"), extents=("c", "x", "y", "i", "j"), has_batch=True,
+            items=("y", "x"), work=(("c", "i", "j"), ("c", "i", "j")), tile="c",
         ),
     ),
     on_device=(
         Launch(
             function=_adaptive_max_pool2d_device_0, arrays=("self", "values", "indices"),
             writes=("values", "indices"), extents=("i", "y", "j", "x"), has_batch=True,
-            items=("y", "x"), work=(("i", "j"), ("i", "j")), lanes=("j", True),
+            items=("y", "x", "c"), work=(("i", "j"), ("i", "j")), lanes=("j", False),
             reach=(
                 (1, ("y", "i")), (3, ("y",)), (1, ()), (1, ("i",)), (1, ("x", "j")), (3, ("x",)),
                 (1, ("j",)), (1, ("j", "i")), (1, ("i", "j")),

@@ -3,13 +3,16 @@
 # Do not edit.
 """The loops of `_adaptive_max_pool2d_values`; the package's docstring says what the names mean."""
 
+import numpy as np
+
 from torchgen_out._runtime.kernels.common import pooling as pooling_geometry
 from torchgen_out._runtime.kernels.common.index import IndexProgram, Launch, TensorForm, nonzero
 from torchgen_out._runtime.kernels.common.lanes import LANES, I, joined_larger, quotient
-from torchgen_out._runtime.kernels.common.places import LOWEST, U, greater, lesser, row_start
+from torchgen_out._runtime.kernels.common.places import LOWEST, TILE, U, greater, lesser, row_start
+from torchgen_out._runtime.kernels.vecmath.numpy_reference import T
 
 
-def _adaptive_max_pool2d_values_0(
+def _adaptive_max_pool2d_values_single_0(
     start, stop, self, out, self_at, self_row, self_s0, self_s1, out_at, out_row, out_s0, out_s1,
     batch, dims, batches, n_x, n_y, n_i, n_j,
 ):  # fmt: skip
@@ -45,30 +48,7 @@ def _adaptive_max_pool2d_values_0(
     return True
 
 
-def _adaptive_max_pool2d_values_device_0(
-    y, x, rest, lane, self, out, self_at, self_row, self_s0, self_s1, out_at, out_row, out_s0,
-    out_s1, batch, dims, batches, n_i, n_y, n_j, n_x,
-):  # fmt: skip
-    """The statements of `_adaptive_max_pool2d_values_0`."""
-    self_p = I(self_at + row_start(batch, dims, self_row, rest))
-    out_p = I(out_at + row_start(batch, dims, out_row, rest))
-    i_first = I(greater(0, I(quotient(I(y * n_i), n_y))))
-    i_end = I(lesser(n_i, I(quotient(I(y * n_i + n_y + n_i - 1), n_y))))
-    j_first = I(greater(0, I(quotient(I(x * n_j), n_x))))
-    j_end = I(lesser(n_j, I(quotient(I(x * n_j + n_x + n_j - 1), n_x))))
-    out_total = LOWEST
-    for i in range(i_first, i_end):
-        for j in range(I(j_first + lane), j_end, LANES):
-            self_value = self[U(self_p + I(i * self_s0) + I(j * self_s1))]
-            out_item = self_value
-            out_total = out_item if (out_item > out_total) | (out_item != out_item) else out_total
-    out_total = joined_larger(out_total)
-    out_here = out_total
-    if lane == 0:
-        out[U(out_p + I(y * out_s0) + I(x * out_s1))] = out_here
-
-
-def _adaptive_max_pool2d_values_extents(self, windows_h, windows_w):
+def _adaptive_max_pool2d_values_single_extents(self, windows_h, windows_w):
     """The extents of y, x, i, j; sizes must agree."""
     n_y = windows_h
     n_x = windows_w
@@ -93,27 +73,148 @@ def _adaptive_max_pool2d_values_extents(self, windows_h, windows_w):
     return n_y, n_x, n_i, n_j
 
 
-program = IndexProgram(
-    "_adaptive_max_pool2d_values",
+single = IndexProgram(
+    "_adaptive_max_pool2d_values_single",
     arguments=("self", "output_size"),
     inputs={"self": TensorForm(True, ("", ""))},
     results={"out": TensorForm(True, ("y", "x"))},
     integers=("windows_h", "windows_w"),
     indices=("y", "x", "i", "j"),
+    measure=_adaptive_max_pool2d_values_single_extents,
+    compares=True,
+    launches=(
+        Launch(
+            function=_adaptive_max_pool2d_values_single_0, arrays=("self", "out"), writes=("out",),
+            extents=("x", "y", "i", "j"), has_batch=True, items=("y",), work=(("x", "i", "j"),),
+        ),
+    ),
+)  # fmt: skip
+
+
+def _adaptive_max_pool2d_values_0(
+    start, stop, self, out, self_at, self_row, self_s0, self_s1, self_s2, out_at, out_row, out_s0,
+    out_s1, out_s2, batch, dims, batches, n_c, n_x, n_y, n_i, n_j,
+):  # fmt: skip
+    """out[..., y, x, c] = max(i, j where i >= (y * size(self, -3) // windows_h) and ((y *
+    size(self, -3) + windows_h + size(self, -3) - 1) // windows_h) >= i + 1 and j >= (x *
+    size(self, -2) // windows_w) and ((x * size(self, -2) + windows_w + size(self, -2) - 1) //
+    windows_w) >= j + 1: self[..., i, j, c])
+    """
+    out_block = np.empty(TILE, T)
+    tiles = (n_c + TILE - 1) // TILE
+    begin = start % tiles * TILE
+    rest = start // tiles
+    x = rest % n_x
+    rest = rest // n_x
+    y = rest % n_y
+    rest = rest // n_y
+    for _ in range(start, stop):
+        end = lesser(begin + TILE, n_c)
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        for c in range(begin, end):
+            out_block[U(c - begin)] = LOWEST
+        for i in range(
+            greater(0, (y * n_i // n_y)), lesser(n_i, ((y * n_i + n_y + n_i - 1) // n_y))
+        ):
+            for j in range(
+                greater(0, (x * n_j // n_x)), lesser(n_j, ((x * n_j + n_x + n_j - 1) // n_x))
+            ):
+                for c in range(begin, end):
+                    self_value = self[U(self_p + i * self_s0 + j * self_s1 + c * self_s2)]
+                    out_item = self_value
+                    at = U(c - begin)
+                    before = out_block[at]
+                    out_block[at] = (
+                        out_item if (out_item > before) | (out_item != out_item) else before
+                    )
+        for c in range(begin, end):
+            out[U(out_p + y * out_s0 + x * out_s1 + c * out_s2)] = out_block[U(c - begin)]
+        begin += TILE
+        if begin >= n_c:
+            begin = 0
+            x += 1
+            if x == n_x:
+                x = 0
+                y += 1
+                if y == n_y:
+                    y = 0
+                    rest += 1
+    return True
+
+
+def _adaptive_max_pool2d_values_device_0(
+    y, x, c, rest, lane, self, out, self_at, self_row, self_s0, self_s1, self_s2, out_at, out_row,
+    out_s0, out_s1, out_s2, batch, dims, batches, n_i, n_y, n_j, n_x,
+):  # fmt: skip
+    """The statements of `_adaptive_max_pool2d_values_0`."""
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
+    i_first = I(greater(0, I(quotient(I(y * n_i), n_y))))
+    i_end = I(lesser(n_i, I(quotient(I(y * n_i + n_y + n_i - 1), n_y))))
+    j_first = I(greater(0, I(quotient(I(x * n_j), n_x))))
+    j_end = I(lesser(n_j, I(quotient(I(x * n_j + n_x + n_j - 1), n_x))))
+    out_total = LOWEST
+    for i in range(i_first, i_end):
+        for j in range(I(j_first + lane), j_end, LANES):
+            self_value = self[U(self_p + I(i * self_s0) + I(j * self_s1) + I(c * self_s2))]
+            out_item = self_value
+            out_total = out_item if (out_item > out_total) | (out_item != out_item) else out_total
+    out_total = joined_larger(out_total)
+    out_here = out_total
+    if lane == 0:
+        out[U(out_p + I(y * out_s0) + I(x * out_s1) + I(c * out_s2))] = out_here
+
+
+def _adaptive_max_pool2d_values_extents(self, windows_h, windows_w):
+    """The extents of y, x, i, j, c; sizes must agree."""
+    n_y = windows_h
+    n_x = windows_w
+    n_i = self[-3]
+    n_j = self[-2]
+    n_c = self[-1]
+    if n_y and n_i:
+        nonzero("_adaptive_max_pool2d_values", "(y * size(self, -3) // windows_h)", windows_h)
+    if n_y and n_i:
+        nonzero(
+            "_adaptive_max_pool2d_values",
+            "((y * size(self, -3) + windows_h + size(self, -3) - 1) // windows_h)",
+            windows_h,
+        )
+    if n_x and n_j:
+        nonzero("_adaptive_max_pool2d_values", "(x * size(self, -2) // windows_w)", windows_w)
+    if n_x and n_j:
+        nonzero(
+            "_adaptive_max_pool2d_values",
+            "((x * size(self, -2) + windows_w + size(self, -2) - 1) // windows_w)",
+            windows_w,
+        )
+    return n_y, n_x, n_i, n_j, n_c
+
+
+program = IndexProgram(
+    "_adaptive_max_pool2d_values",
+    arguments=("self", "output_size"),
+    inputs={"self": TensorForm(True, ("", "", ""))},
+    results={"out": TensorForm(True, ("y", "x", "c"))},
+    integers=("windows_h", "windows_w"),
+    indices=("y", "x", "i", "j", "c"),
     measure=_adaptive_max_pool2d_values_extents,
     compares=True,
     geometry=pooling_geometry.adaptive,
+    single=single,
     launches=(
         Launch(
             function=_adaptive_max_pool2d_values_0, arrays=("self", "out"), writes=("out",),
-            extents=("x", "y", "i", "j"), has_batch=True, items=("y",), work=(("x", "i", "j"),),
+            extents=("c", "x", "y", "i", "j"), has_batch=True, items=("y", "x"),
+            work=(("c", "i", "j"),), tile="c",
         ),
     ),
     on_device=(
         Launch(
             function=_adaptive_max_pool2d_values_device_0, arrays=("self", "out"), writes=("out",),
-            extents=("i", "y", "j", "x"), has_batch=True, items=("y", "x"), work=(("i", "j"),),
-            lanes=("j", True),
+            extents=("i", "y", "j", "x"), has_batch=True, items=("y", "x", "c"), work=(("i", "j"),),
+            lanes=("j", False),
             reach=(
                 (1, ("y", "i")), (3, ("y",)), (1, ()), (1, ("i",)), (1, ("x", "j")), (3, ("x",)),
                 (1, ("j",)),

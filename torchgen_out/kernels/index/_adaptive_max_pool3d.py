@@ -22,15 +22,17 @@ from torchgen_out._runtime.kernels.common.lanes import (
 )
 from torchgen_out._runtime.kernels.common.places import (
     LOWEST,
+    TILE,
     U,
     greater,
     lesser,
     rising,
     row_start,
 )
+from torchgen_out._runtime.kernels.vecmath.numpy_reference import T
 
 
-def _adaptive_max_pool3d_0(
+def _adaptive_max_pool3d_single_0(
     start, stop, self, values, indices, self_at, self_row, self_s0, self_s1, self_s2, values_at,
     values_row, values_s0, values_s1, values_s2, indices_at, indices_row, indices_s0, indices_s1,
     indices_s2, batch, dims, batches, n_x, n_y, n_z, n_k, n_i, n_j,
@@ -91,56 +93,7 @@ def _adaptive_max_pool3d_0(
     return True
 
 
-def _adaptive_max_pool3d_device_0(
-    z, y, x, rest, lane, self, values, indices, self_at, self_row, self_s0, self_s1, self_s2,
-    values_at, values_row, values_s0, values_s1, values_s2, indices_at, indices_row, indices_s0,
-    indices_s1, indices_s2, batch, dims, batches, n_k, n_z, n_i, n_y, n_j, n_x,
-):  # fmt: skip
-    """The statements of `_adaptive_max_pool3d_0`."""
-    self_p = I(self_at + row_start(batch, dims, self_row, rest))
-    values_p = I(values_at + row_start(batch, dims, values_row, rest))
-    indices_p = I(indices_at + row_start(batch, dims, indices_row, rest))
-    k_first = I(greater(0, I(quotient(I(z * n_k), n_z))))
-    k_end = I(lesser(n_k, I(quotient(I(z * n_k + n_z + n_k - 1), n_z))))
-    i_first = I(greater(0, I(quotient(I(y * n_i), n_y))))
-    i_end = I(lesser(n_i, I(quotient(I(y * n_i + n_y + n_i - 1), n_y))))
-    j_first = I(greater(0, I(quotient(I(x * n_j), n_x))))
-    j_end = I(lesser(n_j, I(quotient(I(x * n_j + n_x + n_j - 1), n_x))))
-    values_total = LOWEST
-    for k in range(k_first, k_end):
-        for i in range(i_first, i_end):
-            for j in range(I(j_first + lane), j_end, LANES):
-                self_value = self[U(self_p + I(k * self_s0) + I(i * self_s1) + I(j * self_s2))]
-                values_item = self_value
-                values_total = (
-                    values_item
-                    if (values_item > values_total) | (values_item != values_item)
-                    else values_total
-                )
-    values_total = joined_larger(values_total)
-    values_here = values_total
-    if lane == 0:
-        values[U(values_p + I(z * values_s0) + I(y * values_s1) + I(x * values_s2))] = values_here
-    indices_total = LOWEST
-    indices_total_at = I(i_first * n_j + j_first + k_first * n_j * n_i)
-    for k in range(k_first, k_end):
-        for i in range(i_first, i_end):
-            for j in range(I(j_first + lane), j_end, LANES):
-                self_value2 = self[U(self_p + I(k * self_s0) + I(i * self_s1) + I(j * self_s2))]
-                candidate = self_value2
-                if (candidate > indices_total) | (candidate != candidate):
-                    indices_total = candidate
-                    indices_total_at = I(i * n_j + j + k * n_j * n_i)
-    indices_best = joined_larger(indices_total)
-    indices_total_at = joined_first(indices_total, indices_best, indices_total_at)
-    indices_here = np.int64(indices_total_at)
-    if lane == 0:
-        indices[U(indices_p + I(z * indices_s0) + I(y * indices_s1) + I(x * indices_s2))] = (
-            indices_here
-        )
-
-
-def _adaptive_max_pool3d_extents(self, windows_d, windows_h, windows_w):
+def _adaptive_max_pool3d_single_extents(self, windows_d, windows_h, windows_w):
     """The extents of z, y, x, k, i, j; sizes must agree."""
     n_z = windows_d
     n_y = windows_h
@@ -178,8 +131,8 @@ def _adaptive_max_pool3d_extents(self, windows_d, windows_h, windows_w):
     return n_z, n_y, n_x, n_k, n_i, n_j
 
 
-program = IndexProgram(
-    "_adaptive_max_pool3d",
+single = IndexProgram(
+    "_adaptive_max_pool3d_single",
     arguments=("self", "output_size"),
     inputs={"self": TensorForm(True, ("", "", ""))},
     results={
@@ -188,21 +141,258 @@ program = IndexProgram(
     },
     integers=("windows_d", "windows_h", "windows_w"),
     indices=("z", "y", "x", "k", "i", "j"),
+    measure=_adaptive_max_pool3d_single_extents,
+    compares=True,
+    launches=(
+        Launch(
+            function=_adaptive_max_pool3d_single_0, arrays=("self", "values", "indices"),
+            writes=("values", "indices"), extents=("x", "y", "z", "k", "i", "j"), has_batch=True,
+            items=("z", "y"), work=(("x", "k", "i", "j"), ("x", "k", "i", "j")),
+        ),
+    ),
+)  # fmt: skip
+
+
+def _adaptive_max_pool3d_0(
+    start, stop, self, values, indices, self_at, self_row, self_s0, self_s1, self_s2, self_s3,
+    values_at, values_row, values_s0, values_s1, values_s2, values_s3, indices_at, indices_row,
+    indices_s0, indices_s1, indices_s2, indices_s3, batch, dims, batches, n_c, n_x, n_y, n_z, n_k,
+    n_i, n_j,
+):  # fmt: skip
+    """values[..., z, y, x, c] = max(k, i, j where k >= (z * size(self, -4) // windows_d) and ((z *
+        size(self, -4) + windows_d + size(self, -4) - 1) // windows_d) >= k + 1 and i >= (y *
+        size(self, -3) // windows_h) and ((y * size(self, -3) + windows_h + size(self, -3) - 1)
+        // windows_h) >= i + 1 and j >= (x * size(self, -2) // windows_w) and ((x * size(self,
+        -2) + windows_w + size(self, -2) - 1) // windows_w) >= j + 1: self[..., k, i, j, c])
+    indices[..., z, y, x, c] = argmax(k, i, j where k >= (z * size(self, -4) // windows_d) and
+        ((z * size(self, -4) + windows_d + size(self, -4) - 1) // windows_d) >= k + 1 and i >=
+        (y * size(self, -3) // windows_h) and ((y * size(self, -3) + windows_h + size(self, -3)
+        - 1) // windows_h) >= i + 1 and j >= (x * size(self, -2) // windows_w) and ((x *
+        size(self, -2) + windows_w + size(self, -2) - 1) // windows_w) >= j + 1: self[..., k, i,
+        j, c], i * size(self, -2) + j + k * size(self, -2) * size(self, -3))
+    """
+    indices_block = np.empty(TILE, T)
+    indices_block_at = np.empty(TILE, np.int64)
+    values_block = np.empty(TILE, T)
+    tiles = (n_c + TILE - 1) // TILE
+    begin = start % tiles * TILE
+    rest = start // tiles
+    x = rest % n_x
+    rest = rest // n_x
+    y = rest % n_y
+    rest = rest // n_y
+    z = rest % n_z
+    rest = rest // n_z
+    for _ in range(start, stop):
+        end = lesser(begin + TILE, n_c)
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        values_p = values_at + row_start(batch, dims, values_row, rest)
+        indices_p = indices_at + row_start(batch, dims, indices_row, rest)
+        for c in range(begin, end):
+            values_block[U(c - begin)] = LOWEST
+        for k in range(
+            greater(0, (z * n_k // n_z)), lesser(n_k, ((z * n_k + n_z + n_k - 1) // n_z))
+        ):
+            for i in range(
+                greater(0, (y * n_i // n_y)), lesser(n_i, ((y * n_i + n_y + n_i - 1) // n_y))
+            ):
+                for j in range(
+                    greater(0, (x * n_j // n_x)), lesser(n_j, ((x * n_j + n_x + n_j - 1) // n_x))
+                ):
+                    for c in range(begin, end):
+                        self_value = self[
+                            U(self_p + k * self_s0 + i * self_s1 + j * self_s2 + c * self_s3)
+                        ]
+                        values_item = self_value
+                        at = U(c - begin)
+                        before = values_block[at]
+                        values_block[at] = (
+                            values_item
+                            if (values_item > before) | (values_item != values_item)
+                            else before
+                        )
+        for c in range(begin, end):
+            values[U(values_p + z * values_s0 + y * values_s1 + x * values_s2 + c * values_s3)] = (
+                values_block[U(c - begin)]
+            )
+        for c in range(begin, end):
+            indices_block[U(c - begin)] = LOWEST
+            indices_block_at[U(c - begin)] = 0
+        indices_block_seen = False
+        for k in range(
+            greater(0, (z * n_k // n_z)), lesser(n_k, ((z * n_k + n_z + n_k - 1) // n_z))
+        ):
+            for i in range(
+                greater(0, (y * n_i // n_y)), lesser(n_i, ((y * n_i + n_y + n_i - 1) // n_y))
+            ):
+                for j in range(
+                    greater(0, (x * n_j // n_x)), lesser(n_j, ((x * n_j + n_x + n_j - 1) // n_x))
+                ):
+                    for c in range(begin, end):
+                        self_value2 = self[
+                            U(self_p + k * self_s0 + i * self_s1 + j * self_s2 + c * self_s3)
+                        ]
+                        indices_item = self_value2
+                        at = U(c - begin)
+                        before = indices_block[at]
+                        is_better = (
+                            (indices_item > before)
+                            | (indices_item != indices_item)
+                            | (not indices_block_seen)
+                        )
+                        indices_block[at] = indices_item if is_better else before
+                        indices_block_at[at] = (
+                            i * n_j + j + k * n_j * n_i if is_better else indices_block_at[at]
+                        )
+                    indices_block_seen = True
+        for c in range(begin, end):
+            indices[
+                U(indices_p + z * indices_s0 + y * indices_s1 + x * indices_s2 + c * indices_s3)
+            ] = indices_block_at[U(c - begin)] if indices_block_seen else 0
+        begin += TILE
+        if begin >= n_c:
+            begin = 0
+            x += 1
+            if x == n_x:
+                x = 0
+                y += 1
+                if y == n_y:
+                    y = 0
+                    z += 1
+                    if z == n_z:
+                        z = 0
+                        rest += 1
+    return True
+
+
+def _adaptive_max_pool3d_device_0(
+    z, y, x, c, rest, lane, self, values, indices, self_at, self_row, self_s0, self_s1, self_s2,
+    self_s3, values_at, values_row, values_s0, values_s1, values_s2, values_s3, indices_at,
+    indices_row, indices_s0, indices_s1, indices_s2, indices_s3, batch, dims, batches, n_k, n_z,
+    n_i, n_y, n_j, n_x,
+):  # fmt: skip
+    """The statements of `_adaptive_max_pool3d_0`."""
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    values_p = I(values_at + row_start(batch, dims, values_row, rest))
+    indices_p = I(indices_at + row_start(batch, dims, indices_row, rest))
+    k_first = I(greater(0, I(quotient(I(z * n_k), n_z))))
+    k_end = I(lesser(n_k, I(quotient(I(z * n_k + n_z + n_k - 1), n_z))))
+    i_first = I(greater(0, I(quotient(I(y * n_i), n_y))))
+    i_end = I(lesser(n_i, I(quotient(I(y * n_i + n_y + n_i - 1), n_y))))
+    j_first = I(greater(0, I(quotient(I(x * n_j), n_x))))
+    j_end = I(lesser(n_j, I(quotient(I(x * n_j + n_x + n_j - 1), n_x))))
+    values_total = LOWEST
+    for k in range(k_first, k_end):
+        for i in range(i_first, i_end):
+            for j in range(I(j_first + lane), j_end, LANES):
+                self_value = self[
+                    U(self_p + I(k * self_s0) + I(i * self_s1) + I(j * self_s2) + I(c * self_s3))
+                ]
+                values_item = self_value
+                values_total = (
+                    values_item
+                    if (values_item > values_total) | (values_item != values_item)
+                    else values_total
+                )
+    values_total = joined_larger(values_total)
+    values_here = values_total
+    if lane == 0:
+        values[
+            U(values_p + I(z * values_s0) + I(y * values_s1) + I(x * values_s2) + I(c * values_s3))
+        ] = values_here
+    indices_total = LOWEST
+    indices_total_at = I(i_first * n_j + j_first + k_first * n_j * n_i)
+    for k in range(k_first, k_end):
+        for i in range(i_first, i_end):
+            for j in range(I(j_first + lane), j_end, LANES):
+                self_value2 = self[
+                    U(self_p + I(k * self_s0) + I(i * self_s1) + I(j * self_s2) + I(c * self_s3))
+                ]
+                candidate = self_value2
+                if (candidate > indices_total) | (candidate != candidate):
+                    indices_total = candidate
+                    indices_total_at = I(i * n_j + j + k * n_j * n_i)
+    indices_best = joined_larger(indices_total)
+    indices_total_at = joined_first(indices_total, indices_best, indices_total_at)
+    indices_here = np.int64(indices_total_at)
+    if lane == 0:
+        indices[
+            U(
+                indices_p
+                + I(z * indices_s0)
+                + I(y * indices_s1)
+                + I(x * indices_s2)
+                + I(c * indices_s3)
+            )
+        ] = indices_here
+
+
+def _adaptive_max_pool3d_extents(self, windows_d, windows_h, windows_w):
+    """The extents of z, y, x, k, i, j, c; sizes must agree."""
+    n_z = windows_d
+    n_y = windows_h
+    n_x = windows_w
+    n_k = self[-4]
+    n_i = self[-3]
+    n_j = self[-2]
+    n_c = self[-1]
+    some("_adaptive_max_pool3d", "k", n_k)
+    some("_adaptive_max_pool3d", "i", n_i)
+    some("_adaptive_max_pool3d", "j", n_j)
+    if n_z and n_k:
+        nonzero("_adaptive_max_pool3d", "(z * size(self, -4) // windows_d)", windows_d)
+    if n_z and n_k:
+        nonzero(
+            "_adaptive_max_pool3d",
+            "((z * size(self, -4) + windows_d + size(self, -4) - 1) // windows_d)",
+            windows_d,
+        )
+    if n_y and n_i:
+        nonzero("_adaptive_max_pool3d", "(y * size(self, -3) // windows_h)", windows_h)
+    if n_y and n_i:
+        nonzero(
+            "_adaptive_max_pool3d",
+            "((y * size(self, -3) + windows_h + size(self, -3) - 1) // windows_h)",
+            windows_h,
+        )
+    if n_x and n_j:
+        nonzero("_adaptive_max_pool3d", "(x * size(self, -2) // windows_w)", windows_w)
+    if n_x and n_j:
+        nonzero(
+            "_adaptive_max_pool3d",
+            "((x * size(self, -2) + windows_w + size(self, -2) - 1) // windows_w)",
+            windows_w,
+        )
+    return n_z, n_y, n_x, n_k, n_i, n_j, n_c
+
+
+program = IndexProgram(
+    "_adaptive_max_pool3d",
+    arguments=("self", "output_size"),
+    inputs={"self": TensorForm(True, ("", "", "", ""))},
+    results={
+        "values": TensorForm(True, ("z", "y", "x", "c")),
+        "indices": TensorForm(True, ("z", "y", "x", "c"), "int"),
+    },
+    integers=("windows_d", "windows_h", "windows_w"),
+    indices=("z", "y", "x", "k", "i", "j", "c"),
     measure=_adaptive_max_pool3d_extents,
     compares=True,
     geometry=pooling_geometry.adaptive_told,
+    single=single,
     launches=(
         Launch(
             function=_adaptive_max_pool3d_0, arrays=("self", "values", "indices"),
-            writes=("values", "indices"), extents=("x", "y", "z", "k", "i", "j"), has_batch=True,
-            items=("z", "y"), work=(("x", "k", "i", "j"), ("x", "k", "i", "j")),
+            writes=("values", "indices"), extents=("c", "x", "y", "z", "k", "i", "j"),
+            has_batch=True, items=("z", "y", "x"),
+            work=(("c", "k", "i", "j"), ("c", "k", "i", "j")), tile="c",
         ),
     ),
     on_device=(
         Launch(
             function=_adaptive_max_pool3d_device_0, arrays=("self", "values", "indices"),
             writes=("values", "indices"), extents=("k", "z", "i", "y", "j", "x"), has_batch=True,
-            items=("z", "y", "x"), work=(("k", "i", "j"), ("k", "i", "j")), lanes=("j", True),
+            items=("z", "y", "x", "c"), work=(("k", "i", "j"), ("k", "i", "j")), lanes=("j", False),
             reach=(
                 (1, ("z", "k")), (3, ("z",)), (1, ()), (1, ("k",)), (1, ("y", "i")), (3, ("y",)),
                 (1, ("i",)), (1, ("x", "j")), (3, ("x",)), (1, ("j",)), (1, ("j", "i")),

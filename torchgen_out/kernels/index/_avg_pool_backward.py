@@ -12,7 +12,7 @@ from torchgen_out._runtime.kernels.common.places import U, greater, lesser, plus
 from torchgen_out._runtime.kernels.vecmath.numpy_reference import T
 
 
-def _avg_pool_backward_0(
+def _avg_pool_backward_single_0(
     start, stop, grad_output, share, grad_output_at, grad_output_row, grad_output_s0,
     grad_output_s1, grad_output_s2, share_at, share_row, share_s0, share_s1, share_s2, batch, dims,
     batches, n_x, n_y, n_z, n_k, n_d, n_i, n_h, n_j, n_w, padding_d, stride_d, border_d, padding_h,
@@ -73,7 +73,7 @@ def _avg_pool_backward_0(
     return True
 
 
-def _avg_pool_backward_1(
+def _avg_pool_backward_single_1(
     start, stop, out, share, out_at, out_row, out_s0, out_s1, out_s2, share_at, share_row, share_s0,
     share_s1, share_s2, batch, dims, batches, n_d, n_h, n_w, n_k, n_i, n_j, n_z, n_y, n_x, stride_d,
     stride_h, stride_w, dilation_d, padding_d, dilation_h, padding_h, dilation_w, padding_w,
@@ -124,16 +124,204 @@ def _avg_pool_backward_1(
     return True
 
 
-def _avg_pool_backward_device_0(
-    z, y, x, rest, lane, grad_output, share, grad_output_at, grad_output_row, grad_output_s0,
-    grad_output_s1, grad_output_s2, share_at, share_row, share_s0, share_s1, share_s2, batch, dims,
-    batches, n_k, n_d, n_i, n_h, n_j, n_w, padding_d, stride_d, border_d, padding_h, stride_h,
-    border_h, padding_w, stride_w, border_w, divisor,
+def _avg_pool_backward_single_extents(
+    grad_output, depth, height, width_, kernel_d, kernel_h, kernel_w, stride_d, stride_h, stride_w,
+    padding_d, padding_h, padding_w, dilation_d, dilation_h, dilation_w, border_d, border_h,
+    border_w, divisor,
 ):  # fmt: skip
-    """The statements of `_avg_pool_backward_0`."""
-    grad_output_p = I(grad_output_at + row_start(batch, dims, grad_output_row, rest))
-    share_p = I(share_at + row_start(batch, dims, share_row, rest))
-    elements = T(
+    """The extents of k, i, j, z, y, x, d, h, w; sizes must agree."""
+    n_k = kernel_d
+    n_i = kernel_h
+    n_j = kernel_w
+    n_z = grad_output[-3]
+    n_y = grad_output[-2]
+    n_x = grad_output[-1]
+    n_d = depth
+    n_h = height
+    n_w = width_
+    return n_k, n_i, n_j, n_z, n_y, n_x, n_d, n_h, n_w
+
+
+single = IndexProgram(
+    "_avg_pool_backward_single",
+    arguments=(
+        "grad_output", "sizes", "kernel_size", "stride", "padding", "ceil_mode",
+        "count_include_pad", "divisor_override", "count",
+    ),
+    inputs={"grad_output": TensorForm(True, ("", "", ""))},
+    results={"out": TensorForm(True, ("d", "h", "w"))},
+    temporaries={"share": TensorForm(True, ("z", "y", "x"))},
+    integers=(
+        "depth", "height", "width", "kernel_d", "kernel_h", "kernel_w", "stride_d", "stride_h",
+        "stride_w", "padding_d", "padding_h", "padding_w", "dilation_d", "dilation_h", "dilation_w",
+        "border_d", "border_h", "border_w", "divisor",
+    ),
+    indices=("k", "i", "j", "z", "y", "x", "d", "h", "w"),
+    measure=_avg_pool_backward_single_extents,
+    divides=True,
+    launches=(
+        Launch(
+            function=_avg_pool_backward_single_0, arrays=("grad_output", "share"),
+            writes=("share",), extents=("x", "y", "z", "k", "d", "i", "h", "j", "w"),
+            integers=(
+                "padding_d", "stride_d", "border_d", "padding_h", "stride_h", "border_h",
+                "padding_w", "stride_w", "border_w", "divisor",
+            ),
+            has_batch=True, items=("z", "y"), work=(("x", "k", "i", "j"), ("x",)),
+        ),
+        Launch(
+            function=_avg_pool_backward_single_1, arrays=("out", "share"), writes=("out",),
+            extents=("d", "h", "w", "k", "i", "j", "z", "y", "x"),
+            integers=(
+                "stride_d", "stride_h", "stride_w", "dilation_d", "padding_d", "dilation_h",
+                "padding_h", "dilation_w", "padding_w",
+            ),
+            has_batch=True, work=(("d", "h", "w"), ("k", "i", "j", "z", "y", "x")),
+        ),
+    ),
+)  # fmt: skip
+
+
+def _avg_pool_backward_0(
+    start, stop, grad_output, share, grad_output_at, grad_output_row, grad_output_s0,
+    grad_output_s1, grad_output_s2, grad_output_s3, share_at, share_row, share_s0, share_s1,
+    share_s2, share_s3, batch, dims, batches, n_x, n_y, n_z, n_k, n_d, n_i, n_h, n_j, n_w, n_c,
+    padding_d, stride_d, border_d, padding_h, stride_h, border_h, padding_w, stride_w, border_w,
+    divisor,
+):  # fmt: skip
+    """elements[..., z, y, x] = sum(k, i, j where k + z * stride_d + border_d >= padding_d and
+        border_d + depth + padding_d >= k + z * stride_d + 1 and i + y * stride_h + border_h >=
+        padding_h and border_h + height + padding_h >= i + y * stride_h + 1 and j + x * stride_w
+        + border_w >= padding_w and border_w + padding_w + width >= j + x * stride_w + 1: 1)
+    share[..., z, y, x, c] = grad_output[..., z, y, x, c] / (divisor if divisor != 0 else
+        elements[..., z, y, x])
+    """
+    x = start % n_x
+    rest = start // n_x
+    y = rest % n_y
+    rest = rest // n_y
+    z = rest % n_z
+    rest = rest // n_z
+    for _ in range(start, stop):
+        grad_output_p = grad_output_at + row_start(batch, dims, grad_output_row, rest)
+        share_p = share_at + row_start(batch, dims, share_row, rest)
+        elements = T(
+            greater(
+                lesser(n_k, border_d + n_d + padding_d - z * stride_d)
+                - greater(0, padding_d - z * stride_d - border_d),
+                0,
+            )
+            * greater(
+                lesser(n_i, border_h + n_h + padding_h - y * stride_h)
+                - greater(0, padding_h - y * stride_h - border_h),
+                0,
+            )
+            * greater(
+                lesser(n_j, border_w + padding_w + n_w - x * stride_w)
+                - greater(0, padding_w - x * stride_w - border_w),
+                0,
+            )
+        )
+        for c in range(n_c):
+            grad_output_value = T(
+                grad_output[
+                    U(
+                        grad_output_p
+                        + z * grad_output_s0
+                        + y * grad_output_s1
+                        + x * grad_output_s2
+                        + c * grad_output_s3
+                    )
+                ]
+            )
+            test_value = divisor != 0
+            place_value = T(divisor)
+            t0 = place_value if test_value else elements
+            share_value = grad_output_value / t0
+            share[U(share_p + z * share_s0 + y * share_s1 + x * share_s2 + c * share_s3)] = (
+                share_value
+            )
+        x += 1
+        if x == n_x:
+            x = 0
+            y += 1
+            if y == n_y:
+                y = 0
+                z += 1
+                if z == n_z:
+                    z = 0
+                    rest += 1
+    return True
+
+
+def _avg_pool_backward_1(
+    start, stop, out, share, out_at, out_row, out_s0, out_s1, out_s2, out_s3, share_at, share_row,
+    share_s0, share_s1, share_s2, share_s3, batch, dims, batches, n_d, n_h, n_w, n_c, n_k, n_i, n_j,
+    n_z, n_y, n_x, stride_d, stride_h, stride_w, dilation_d, padding_d, dilation_h, padding_h,
+    dilation_w, padding_w,
+):  # fmt: skip
+    """out[..., d, h, w, c] = sum(k, i, j, z, y, x where stride_d >= 1 and k * dilation_d + z *
+    stride_d == d + padding_d and stride_h >= 1 and i * dilation_h + y * stride_h == h +
+    padding_h and stride_w >= 1 and j * dilation_w + x * stride_w == w + padding_w: share[...,
+    z, y, x, c])
+    """
+    for item in range(start, stop):
+        rest = item
+        share_p = share_at + row_start(batch, dims, share_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        for d in range(n_d):
+            for h in range(n_h):
+                for w in range(n_w):
+                    for c in range(n_c):
+                        out[U(out_p + d * out_s0 + h * out_s1 + w * out_s2 + c * out_s3)] = T(0)
+        if stride_d - 1 >= 0 and stride_h - 1 >= 0 and stride_w - 1 >= 0:
+            for k in range(n_k):
+                for i in range(n_i):
+                    for j in range(n_j):
+                        for z in range(n_z):
+                            to_d_place = k * dilation_d + z * stride_d - padding_d
+                            if (to_d_place >= 0) & (to_d_place < n_d):
+                                for y in range(n_y):
+                                    to_h_place = i * dilation_h + y * stride_h - padding_h
+                                    if (to_h_place >= 0) & (to_h_place < n_h):
+                                        for x in range(n_x):
+                                            to_w_place = j * dilation_w + x * stride_w - padding_w
+                                            if (to_w_place >= 0) & (to_w_place < n_w):
+                                                for c in range(n_c):
+                                                    share_value = share[
+                                                        U(
+                                                            share_p
+                                                            + z * share_s0
+                                                            + y * share_s1
+                                                            + x * share_s2
+                                                            + c * share_s3
+                                                        )
+                                                    ]
+                                                    out_item = share_value
+                                                    at = U(
+                                                        out_p
+                                                        + to_d_place * out_s0
+                                                        + to_h_place * out_s1
+                                                        + to_w_place * out_s2
+                                                        + c * out_s3
+                                                    )
+                                                    before = out[at]
+                                                    out[at] = before + out_item
+    return True
+
+
+def _avg_pool_backward_device_0(
+    z, y, x, rest, lane, elements, elements_at, elements_row, elements_s0, elements_s1, elements_s2,
+    batch, dims, batches, n_k, n_d, n_i, n_h, n_j, n_w, padding_d, stride_d, border_d, padding_h,
+    stride_h, border_h, padding_w, stride_w, border_w,
+):  # fmt: skip
+    """elements[..., z, y, x] = sum(k, i, j where k + z * stride_d + border_d >= padding_d and
+    border_d + depth + padding_d >= k + z * stride_d + 1 and i + y * stride_h + border_h >=
+    padding_h and border_h + height + padding_h >= i + y * stride_h + 1 and j + x * stride_w +
+    border_w >= padding_w and border_w + padding_w + width >= j + x * stride_w + 1: 1)
+    """
+    elements_p = I(elements_at + row_start(batch, dims, elements_row, rest))
+    elements_here = T(
         greater(
             lesser(n_k, I(border_d + n_d + padding_d - z * stride_d))
             - greater(0, I(padding_d - z * stride_d - border_d)),
@@ -150,33 +338,63 @@ def _avg_pool_backward_device_0(
             0,
         )
     )
-    grad_output_value = T(
-        grad_output[
-            U(grad_output_p + I(z * grad_output_s0) + I(y * grad_output_s1) + I(x * grad_output_s2))
-        ]
-    )
-    test_value = divisor != 0
-    place_value = T(divisor)
-    share_here = grad_output_value / (place_value if test_value else elements)
     if lane == 0:
-        share[U(share_p + I(z * share_s0) + I(y * share_s1) + I(x * share_s2))] = share_here
+        elements[U(elements_p + I(z * elements_s0) + I(y * elements_s1) + I(x * elements_s2))] = (
+            elements_here
+        )
 
 
 def _avg_pool_backward_device_1(
-    d, h, w, rest, lane, share, out, share_at, share_row, share_s0, share_s1, share_s2, out_at,
-    out_row, out_s0, out_s1, out_s2, batch, dims, batches, n_k, n_z, n_i, n_y, n_j, n_x, stride_d,
-    stride_h, stride_w, padding_d, dilation_d, padding_h, dilation_h, padding_w, dilation_w,
+    z, y, x, c, rest, grad_output, elements, share, grad_output_at, grad_output_row, grad_output_s0,
+    grad_output_s1, grad_output_s2, grad_output_s3, elements_at, elements_row, elements_s0,
+    elements_s1, elements_s2, share_at, share_row, share_s0, share_s1, share_s2, share_s3, batch,
+    dims, batches, divisor,
 ):  # fmt: skip
-    """out[..., d, h, w] = sum(k, i, j where stride_d >= 1 and stride_h >= 1 and stride_w >= 1 and
-    ((d + padding_d - k * dilation_d) // stride_d) >= 0 and size(grad_output, -3) >= ((d +
+    """share[..., z, y, x, c] = grad_output[..., z, y, x, c] / (divisor if divisor != 0 else
+    elements[..., z, y, x])
+    """
+    grad_output_p = I(grad_output_at + row_start(batch, dims, grad_output_row, rest))
+    elements_p = I(elements_at + row_start(batch, dims, elements_row, rest))
+    share_p = I(share_at + row_start(batch, dims, share_row, rest))
+    grad_output_value = T(
+        grad_output[
+            U(
+                grad_output_p
+                + I(z * grad_output_s0)
+                + I(y * grad_output_s1)
+                + I(x * grad_output_s2)
+                + I(c * grad_output_s3)
+            )
+        ]
+    )
+    test_value = divisor != 0
+    elements_value = elements[
+        U(elements_p + I(z * elements_s0) + I(y * elements_s1) + I(x * elements_s2))
+    ]
+    place_value = T(divisor)
+    t0 = place_value if test_value else elements_value
+    share_here = grad_output_value / t0
+    share[U(share_p + I(z * share_s0) + I(y * share_s1) + I(x * share_s2) + I(c * share_s3))] = (
+        share_here
+    )
+
+
+def _avg_pool_backward_device_2(
+    d, h, w, c, rest, lane, share, out, share_at, share_row, share_s0, share_s1, share_s2, share_s3,
+    out_at, out_row, out_s0, out_s1, out_s2, out_s3, batch, dims, batches, n_k, n_z, n_i, n_y, n_j,
+    n_x, stride_d, stride_h, stride_w, padding_d, dilation_d, padding_h, dilation_h, padding_w,
+    dilation_w,
+):  # fmt: skip
+    """out[..., d, h, w, c] = sum(k, i, j where stride_d >= 1 and stride_h >= 1 and stride_w >= 1
+    and ((d + padding_d - k * dilation_d) // stride_d) >= 0 and size(grad_output, -4) >= ((d +
     padding_d - k * dilation_d) // stride_d) + 1 and ((d + padding_d - k * dilation_d) %
     stride_d) == 0 and ((h + padding_h - i * dilation_h) // stride_h) >= 0 and size(grad_output,
-    -2) >= ((h + padding_h - i * dilation_h) // stride_h) + 1 and ((h + padding_h - i *
+    -3) >= ((h + padding_h - i * dilation_h) // stride_h) + 1 and ((h + padding_h - i *
     dilation_h) % stride_h) == 0 and ((w + padding_w - j * dilation_w) // stride_w) >= 0 and
-    size(grad_output, -1) >= ((w + padding_w - j * dilation_w) // stride_w) + 1 and ((w +
+    size(grad_output, -2) >= ((w + padding_w - j * dilation_w) // stride_w) + 1 and ((w +
     padding_w - j * dilation_w) % stride_w) == 0: share[..., ((d + padding_d - k * dilation_d)
     // stride_d), ((h + padding_h - i * dilation_h) // stride_h), ((w + padding_w - j *
-    dilation_w) // stride_w)])
+    dilation_w) // stride_w), c])
     """
     share_p = I(share_at + row_start(batch, dims, share_row, rest))
     out_p = I(out_at + row_start(batch, dims, out_row, rest))
@@ -218,6 +436,7 @@ def _avg_pool_backward_device_1(
                                             I(quotient(I(w + padding_w - j * dilation_w), stride_w))
                                             * share_s2
                                         )
+                                        + I(c * share_s3)
                                     )
                                 ]
                                 out_item = share_value
@@ -225,7 +444,7 @@ def _avg_pool_backward_device_1(
     out_total = joined_sum(out_total)
     out_here = out_total
     if lane == 0:
-        out[U(out_p + I(d * out_s0) + I(h * out_s1) + I(w * out_s2))] = out_here
+        out[U(out_p + I(d * out_s0) + I(h * out_s1) + I(w * out_s2) + I(c * out_s3))] = out_here
 
 
 def _avg_pool_backward_extents(
@@ -233,17 +452,18 @@ def _avg_pool_backward_extents(
     padding_d, padding_h, padding_w, dilation_d, dilation_h, dilation_w, border_d, border_h,
     border_w, divisor,
 ):  # fmt: skip
-    """The extents of k, i, j, z, y, x, d, h, w; sizes must agree."""
+    """The extents of k, i, j, z, y, x, c, d, h, w; sizes must agree."""
     n_k = kernel_d
     n_i = kernel_h
     n_j = kernel_w
-    n_z = grad_output[-3]
-    n_y = grad_output[-2]
-    n_x = grad_output[-1]
+    n_z = grad_output[-4]
+    n_y = grad_output[-3]
+    n_x = grad_output[-2]
+    n_c = grad_output[-1]
     n_d = depth
     n_h = height
     n_w = width_
-    return n_k, n_i, n_j, n_z, n_y, n_x, n_d, n_h, n_w
+    return n_k, n_i, n_j, n_z, n_y, n_x, n_c, n_d, n_h, n_w
 
 
 program = IndexProgram(
@@ -252,48 +472,52 @@ program = IndexProgram(
         "grad_output", "sizes", "kernel_size", "stride", "padding", "ceil_mode",
         "count_include_pad", "divisor_override", "count",
     ),
-    inputs={"grad_output": TensorForm(True, ("", "", ""))},
-    results={"out": TensorForm(True, ("d", "h", "w"))},
-    temporaries={"share": TensorForm(True, ("z", "y", "x"))},
-    on_device_temporaries={"share": TensorForm(True, ("z", "y", "x"))},
+    inputs={"grad_output": TensorForm(True, ("", "", "", ""))},
+    results={"out": TensorForm(True, ("d", "h", "w", "c"))},
+    temporaries={"share": TensorForm(True, ("z", "y", "x", "c"))},
+    on_device_temporaries={
+        "elements": TensorForm(True, ("z", "y", "x")),
+        "share": TensorForm(True, ("z", "y", "x", "c")),
+    },
     integers=(
         "depth", "height", "width", "kernel_d", "kernel_h", "kernel_w", "stride_d", "stride_h",
         "stride_w", "padding_d", "padding_h", "padding_w", "dilation_d", "dilation_h", "dilation_w",
         "border_d", "border_h", "border_w", "divisor",
     ),
-    indices=("k", "i", "j", "z", "y", "x", "d", "h", "w"),
+    indices=("k", "i", "j", "z", "y", "x", "c", "d", "h", "w"),
     measure=_avg_pool_backward_extents,
     divides=True,
     geometry=pooling_geometry.average_backward,
+    single=single,
     launches=(
         Launch(
             function=_avg_pool_backward_0, arrays=("grad_output", "share"), writes=("share",),
-            extents=("x", "y", "z", "k", "d", "i", "h", "j", "w"),
+            extents=("x", "y", "z", "k", "d", "i", "h", "j", "w", "c"),
             integers=(
                 "padding_d", "stride_d", "border_d", "padding_h", "stride_h", "border_h",
                 "padding_w", "stride_w", "border_w", "divisor",
             ),
-            has_batch=True, items=("z", "y"), work=(("x", "k", "i", "j"), ("x",)),
+            has_batch=True, items=("z", "y", "x"), work=(("k", "i", "j"), ("c",)),
         ),
         Launch(
             function=_avg_pool_backward_1, arrays=("out", "share"), writes=("out",),
-            extents=("d", "h", "w", "k", "i", "j", "z", "y", "x"),
+            extents=("d", "h", "w", "c", "k", "i", "j", "z", "y", "x"),
             integers=(
                 "stride_d", "stride_h", "stride_w", "dilation_d", "padding_d", "dilation_h",
                 "padding_h", "dilation_w", "padding_w",
             ),
-            has_batch=True, work=(("d", "h", "w"), ("k", "i", "j", "z", "y", "x")),
+            has_batch=True, work=(("d", "h", "w", "c"), ("c", "k", "i", "j", "z", "y", "x")),
         ),
     ),
     on_device=(
         Launch(
-            function=_avg_pool_backward_device_0, arrays=("grad_output", "share"),
-            writes=("share",), extents=("k", "d", "i", "h", "j", "w"),
+            function=_avg_pool_backward_device_0, arrays=("elements",), writes=("elements",),
+            extents=("k", "d", "i", "h", "j", "w"),
             integers=(
                 "padding_d", "stride_d", "border_d", "padding_h", "stride_h", "border_h",
-                "padding_w", "stride_w", "border_w", "divisor",
+                "padding_w", "stride_w", "border_w",
             ),
-            has_batch=True, items=("z", "y", "x"), work=(("k", "i", "j"), ()), lanes=("j", False),
+            has_batch=True, items=("z", "y", "x"), work=(("k", "i", "j"),), lanes=("j", False),
             reach=(
                 (1, ("z", "stride_d")), (1, ("border_d",)), (1, ("padding_d",)), (1, ("d",)),
                 (1, ("y", "stride_h")), (1, ("border_h",)), (1, ("padding_h",)), (1, ("h",)),
@@ -301,13 +525,18 @@ program = IndexProgram(
             ),
         ),
         Launch(
-            function=_avg_pool_backward_device_1, arrays=("share", "out"), writes=("out",),
+            function=_avg_pool_backward_device_1, arrays=("grad_output", "elements", "share"),
+            writes=("share",), integers=("divisor",), has_batch=True, items=("z", "y", "x", "c"),
+            work=((),),
+        ),
+        Launch(
+            function=_avg_pool_backward_device_2, arrays=("share", "out"), writes=("out",),
             extents=("k", "z", "i", "y", "j", "x"),
             integers=(
                 "stride_d", "stride_h", "stride_w", "padding_d", "dilation_d", "padding_h",
                 "dilation_h", "padding_w", "dilation_w",
             ),
-            has_batch=True, items=("d", "h", "w"), work=(("k", "i", "j"),), lanes=("j", False),
+            has_batch=True, items=("d", "h", "w", "c"), work=(("k", "i", "j"),), lanes=("j", False),
             reach=(
                 (1, ()), (2, ("stride_d",)), (2, ("stride_h",)), (2, ("stride_w",)), (1, ("d",)),
                 (1, ("k", "dilation_d")), (1, ("padding_d",)), (1, ("z",)), (1, ("h",)),

@@ -23,7 +23,7 @@ from torchgen_out._runtime.kernels.common.places import (
 from torchgen_out._runtime.kernels.vecmath.numpy_reference import T
 
 
-def _max_pool2d_0(
+def _max_pool2d_single_0(
     start, stop, self, out, self_at, self_row, self_s0, self_s1, out_at, out_row, out_s0, out_s1,
     batch, dims, batches, n_y, n_x, n_i, n_j, dilation_h, stride_h, padding_h, self_size2, stride_w,
     dilation_w, padding_w, self_size1,
@@ -100,12 +100,12 @@ def _max_pool2d_0(
     return True
 
 
-def _max_pool2d_0_window(
+def _max_pool2d_single_0_window(
     start, stop, self, out, self_at, self_row, self_s0, self_s1, out_at, out_row, out_s0, out_s1,
     batch, dims, batches, n_x, n_j, n_y, n_i, stride_w, dilation_w, padding_w, self_size1,
     dilation_h, stride_h, padding_h, self_size2,
 ):  # fmt: skip
-    """The statements of `_max_pool2d_0`."""
+    """The statements of `_max_pool2d_single_0`."""
     first, final = 0, n_x
     first = greater(
         first, first_inside(stride_w, lesser(0, dilation_w * n_j - dilation_w) - padding_w)
@@ -205,10 +205,241 @@ def _max_pool2d_0_window(
     return True
 
 
+def _max_pool2d_single_extents(
+    self, windows_h, windows_w, kernel_h, kernel_w, stride_h, stride_w, padding_h, padding_w,
+    dilation_h, dilation_w,
+):  # fmt: skip
+    """The extents of y, x, i, j; sizes must agree."""
+    n_y = windows_h
+    n_x = windows_w
+    n_i = kernel_h
+    n_j = kernel_w
+    return n_y, n_x, n_i, n_j
+
+
+single = IndexProgram(
+    "_max_pool2d_single",
+    arguments=("self", "kernel_size", "stride", "padding", "dilation", "ceil_mode"),
+    inputs={"self": TensorForm(True, ("", ""))},
+    results={"out": TensorForm(True, ("y", "x"))},
+    integers=(
+        "windows_h", "windows_w", "kernel_h", "kernel_w", "stride_h", "stride_w", "padding_h",
+        "padding_w", "dilation_h", "dilation_w",
+    ),
+    indices=("y", "x", "i", "j"),
+    measure=_max_pool2d_single_extents,
+    dims=(("self", -2), ("self", -1)),
+    compares=True,
+    launches=(
+        Launch(
+            function=_max_pool2d_single_0, arrays=("self", "out"), writes=("out",),
+            extents=("y", "x", "i", "j"),
+            integers=(
+                "dilation_h", "stride_h", "padding_h", "size(self, -2)", "stride_w", "dilation_w",
+                "padding_w", "size(self, -1)",
+            ),
+            has_batch=True, items=("y",), work=(("x", "i", "j"),),
+            window=Window(
+                Launch(
+                    function=_max_pool2d_single_0_window, arrays=("self", "out"), writes=("out",),
+                    extents=("x", "j", "y", "i"),
+                    integers=(
+                        "stride_w", "dilation_w", "padding_w", "size(self, -1)", "dilation_h",
+                        "stride_h", "padding_h", "size(self, -2)",
+                    ),
+                    has_batch=True, items=("y",), work=(("x", "i", "j"),),
+                ),
+                ("i", "j"), ("i", "j", "stride_w", "dilation_w", "dilation_h"),
+            ),
+        ),
+    ),
+)  # fmt: skip
+
+
+def _max_pool2d_0(
+    start, stop, self, out, self_at, self_row, self_s0, self_s1, self_s2, out_at, out_row, out_s0,
+    out_s1, out_s2, batch, dims, batches, n_x, n_y, n_c, n_i, n_j, dilation_h, stride_h, padding_h,
+    self_size3, dilation_w, stride_w, padding_w, self_size2,
+):  # fmt: skip
+    """out[..., y, x, c] = max(i, j where i * dilation_h + y * stride_h >= padding_h and padding_h
+    + size(self, -3) >= i * dilation_h + y * stride_h + 1 and j * dilation_w + x * stride_w >=
+    padding_w and padding_w + size(self, -2) >= j * dilation_w + x * stride_w + 1: self[..., i *
+    dilation_h + y * stride_h - padding_h, j * dilation_w + x * stride_w - padding_w, c])
+    """
+    out_block = np.empty(BLOCK, T)
+    x = start % n_x
+    rest = start // n_x
+    y = rest % n_y
+    rest = rest // n_y
+    for _ in range(start, stop):
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        for begin in range(0, n_c, BLOCK):
+            end = lesser(begin + BLOCK, n_c)
+            for c in range(begin, end):
+                out_block[U(c - begin)] = LOWEST
+            for i in range(
+                first_turn(0, dilation_h, -((y * stride_h - padding_h) // greater(dilation_h, 1))),
+                end_turn(
+                    n_i,
+                    dilation_h,
+                    ((padding_h + self_size3 - y * stride_h - 1) // greater(dilation_h, 1)) + 1,
+                ),
+            ):
+                if (
+                    i * dilation_h + y * stride_h - padding_h >= 0
+                    and padding_h + self_size3 - i * dilation_h - y * stride_h - 1 >= 0
+                ):
+                    for j in range(
+                        first_turn(
+                            0, dilation_w, -((x * stride_w - padding_w) // greater(dilation_w, 1))
+                        ),
+                        end_turn(
+                            n_j,
+                            dilation_w,
+                            ((padding_w + self_size2 - x * stride_w - 1) // greater(dilation_w, 1))
+                            + 1,
+                        ),
+                    ):
+                        if (
+                            j * dilation_w + x * stride_w - padding_w >= 0
+                            and padding_w + self_size2 - j * dilation_w - x * stride_w - 1 >= 0
+                        ):
+                            for c in range(begin, end):
+                                self_value = self[
+                                    U(
+                                        self_p
+                                        + (i * dilation_h + y * stride_h - padding_h) * self_s0
+                                        + (j * dilation_w + x * stride_w - padding_w) * self_s1
+                                        + c * self_s2
+                                    )
+                                ]
+                                out_item = self_value
+                                at = U(c - begin)
+                                before = out_block[at]
+                                out_block[at] = (
+                                    out_item
+                                    if (out_item > before) | (out_item != out_item)
+                                    else before
+                                )
+            for c in range(begin, end):
+                out[U(out_p + y * out_s0 + x * out_s1 + c * out_s2)] = out_block[U(c - begin)]
+        x += 1
+        if x == n_x:
+            x = 0
+            y += 1
+            if y == n_y:
+                y = 0
+                rest += 1
+    return True
+
+
+def _max_pool2d_0_window(
+    start, stop, self, out, self_at, self_row, self_s0, self_s1, self_s2, out_at, out_row, out_s0,
+    out_s1, out_s2, batch, dims, batches, n_c, n_x, n_y, n_i, n_j, dilation_h, stride_h, padding_h,
+    self_size3, dilation_w, stride_w, padding_w, self_size2,
+):  # fmt: skip
+    """The statements of `_max_pool2d_0`."""
+    first, final = 0, n_c
+    x = start % n_x
+    rest = start // n_x
+    y = rest % n_y
+    rest = rest // n_y
+    for _ in range(start, stop):
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        begin, end = first, final
+        begin = lesser(begin, n_c)
+        is_whole = (
+            (lesser(0, dilation_h * n_i - dilation_h) + y * stride_h - padding_h >= 0)
+            & (
+                lesser(0, dilation_h - dilation_h * n_i) + padding_h + self_size3 - y * stride_h - 1
+                >= 0
+            )
+            & (lesser(0, dilation_w * n_j - dilation_w) + x * stride_w - padding_w >= 0)
+            & (
+                lesser(0, dilation_w - dilation_w * n_j) + padding_w + self_size2 - x * stride_w - 1
+                >= 0
+            )
+        )
+        end = greater(begin, end) if is_whole else begin
+        for c in range(begin, end):
+            out_total = LOWEST
+            for i in range(n_i):
+                for j in range(n_j):
+                    self_value = self[
+                        U(
+                            self_p
+                            + (i * dilation_h + y * stride_h - padding_h) * self_s0
+                            + (j * dilation_w + x * stride_w - padding_w) * self_s1
+                            + c * self_s2
+                        )
+                    ]
+                    out_item = self_value
+                    out_total = (
+                        out_item if (out_item > out_total) | (out_item != out_item) else out_total
+                    )
+            out_here = out_total
+            out[U(out_p + y * out_s0 + x * out_s1 + c * out_s2)] = out_here
+        for edge in range(n_c - end + begin):
+            c = edge if edge < begin else edge + end - begin
+            i_first = first_turn(
+                0, dilation_h, -((y * stride_h - padding_h) // greater(dilation_h, 1))
+            )
+            i_end = end_turn(
+                n_i,
+                dilation_h,
+                ((padding_h + self_size3 - y * stride_h - 1) // greater(dilation_h, 1)) + 1,
+            )
+            j_first = first_turn(
+                0, dilation_w, -((x * stride_w - padding_w) // greater(dilation_w, 1))
+            )
+            j_end = end_turn(
+                n_j,
+                dilation_w,
+                ((padding_w + self_size2 - x * stride_w - 1) // greater(dilation_w, 1)) + 1,
+            )
+            out_total2 = LOWEST
+            for i in range(i_first, i_end):
+                if (
+                    i * dilation_h + y * stride_h - padding_h >= 0
+                    and padding_h + self_size3 - i * dilation_h - y * stride_h - 1 >= 0
+                ):
+                    for j in range(j_first, j_end):
+                        if (
+                            j * dilation_w + x * stride_w - padding_w >= 0
+                            and padding_w + self_size2 - j * dilation_w - x * stride_w - 1 >= 0
+                        ):
+                            self_value2 = self[
+                                U(
+                                    self_p
+                                    + (i * dilation_h + y * stride_h - padding_h) * self_s0
+                                    + (j * dilation_w + x * stride_w - padding_w) * self_s1
+                                    + c * self_s2
+                                )
+                            ]
+                            out_item2 = self_value2
+                            out_total2 = (
+                                out_item2
+                                if (out_item2 > out_total2) | (out_item2 != out_item2)
+                                else out_total2
+                            )
+            out_here = out_total2
+            out[U(out_p + y * out_s0 + x * out_s1 + c * out_s2)] = out_here
+        x += 1
+        if x == n_x:
+            x = 0
+            y += 1
+            if y == n_y:
+                y = 0
+                rest += 1
+    return True
+
+
 def _max_pool2d_device_0(
-    y, x, rest, lane, self, out, self_at, self_row, self_s0, self_s1, out_at, out_row, out_s0,
-    out_s1, batch, dims, batches, n_i, n_j, dilation_h, stride_h, padding_h, self_size2, dilation_w,
-    stride_w, padding_w, self_size1,
+    y, x, c, rest, lane, self, out, self_at, self_row, self_s0, self_s1, self_s2, out_at, out_row,
+    out_s0, out_s1, out_s2, batch, dims, batches, n_i, n_j, dilation_h, stride_h, padding_h,
+    self_size3, dilation_w, stride_w, padding_w, self_size2,
 ):  # fmt: skip
     """The statements of `_max_pool2d_0`."""
     self_p = I(self_at + row_start(batch, dims, self_row, rest))
@@ -223,7 +454,7 @@ def _max_pool2d_device_0(
             n_i,
             dilation_h,
             I(
-                quotient(I(padding_h + self_size2 - y * stride_h - 1), I(greater(dilation_h, 1)))
+                quotient(I(padding_h + self_size3 - y * stride_h - 1), I(greater(dilation_h, 1)))
                 + 1
             ),
         )
@@ -238,7 +469,7 @@ def _max_pool2d_device_0(
             n_j,
             dilation_w,
             I(
-                quotient(I(padding_w + self_size1 - x * stride_w - 1), I(greater(dilation_w, 1)))
+                quotient(I(padding_w + self_size2 - x * stride_w - 1), I(greater(dilation_w, 1)))
                 + 1
             ),
         )
@@ -247,18 +478,19 @@ def _max_pool2d_device_0(
     for i in range(i_first, i_end):
         if (
             I(i * dilation_h + y * stride_h - padding_h) >= 0
-            and I(padding_h + self_size2 - i * dilation_h - y * stride_h - 1) >= 0
+            and I(padding_h + self_size3 - i * dilation_h - y * stride_h - 1) >= 0
         ):
             for j in range(I(j_first + lane), j_end, LANES):
                 if (
                     I(j * dilation_w + x * stride_w - padding_w) >= 0
-                    and I(padding_w + self_size1 - j * dilation_w - x * stride_w - 1) >= 0
+                    and I(padding_w + self_size2 - j * dilation_w - x * stride_w - 1) >= 0
                 ):
                     self_value = self[
                         U(
                             self_p
                             + I(I(i * dilation_h + y * stride_h - padding_h) * self_s0)
                             + I(I(j * dilation_w + x * stride_w - padding_w) * self_s1)
+                            + I(c * self_s2)
                         )
                     ]
                     out_item = self_value
@@ -268,55 +500,57 @@ def _max_pool2d_device_0(
     out_total = joined_larger(out_total)
     out_here = out_total
     if lane == 0:
-        out[U(out_p + I(y * out_s0) + I(x * out_s1))] = out_here
+        out[U(out_p + I(y * out_s0) + I(x * out_s1) + I(c * out_s2))] = out_here
 
 
 def _max_pool2d_extents(
     self, windows_h, windows_w, kernel_h, kernel_w, stride_h, stride_w, padding_h, padding_w,
     dilation_h, dilation_w,
 ):  # fmt: skip
-    """The extents of y, x, i, j; sizes must agree."""
+    """The extents of y, x, i, j, c; sizes must agree."""
     n_y = windows_h
     n_x = windows_w
     n_i = kernel_h
     n_j = kernel_w
-    return n_y, n_x, n_i, n_j
+    n_c = self[-1]
+    return n_y, n_x, n_i, n_j, n_c
 
 
 program = IndexProgram(
     "_max_pool2d",
     arguments=("self", "kernel_size", "stride", "padding", "dilation", "ceil_mode"),
-    inputs={"self": TensorForm(True, ("", ""))},
-    results={"out": TensorForm(True, ("y", "x"))},
+    inputs={"self": TensorForm(True, ("", "", ""))},
+    results={"out": TensorForm(True, ("y", "x", "c"))},
     integers=(
         "windows_h", "windows_w", "kernel_h", "kernel_w", "stride_h", "stride_w", "padding_h",
         "padding_w", "dilation_h", "dilation_w",
     ),
-    indices=("y", "x", "i", "j"),
+    indices=("y", "x", "i", "j", "c"),
     measure=_max_pool2d_extents,
-    dims=(("self", -2), ("self", -1)),
+    dims=(("self", -3), ("self", -2)),
     compares=True,
     geometry=pooling_geometry.greatest2d,
+    single=single,
     launches=(
         Launch(
             function=_max_pool2d_0, arrays=("self", "out"), writes=("out",),
-            extents=("y", "x", "i", "j"),
+            extents=("x", "y", "c", "i", "j"),
             integers=(
-                "dilation_h", "stride_h", "padding_h", "size(self, -2)", "stride_w", "dilation_w",
-                "padding_w", "size(self, -1)",
+                "dilation_h", "stride_h", "padding_h", "size(self, -3)", "dilation_w", "stride_w",
+                "padding_w", "size(self, -2)",
             ),
-            has_batch=True, items=("y",), work=(("x", "i", "j"),),
+            has_batch=True, items=("y", "x"), work=(("c", "i", "j"),),
             window=Window(
                 Launch(
                     function=_max_pool2d_0_window, arrays=("self", "out"), writes=("out",),
-                    extents=("x", "j", "y", "i"),
+                    extents=("c", "x", "y", "i", "j"),
                     integers=(
-                        "stride_w", "dilation_w", "padding_w", "size(self, -1)", "dilation_h",
-                        "stride_h", "padding_h", "size(self, -2)",
+                        "dilation_h", "stride_h", "padding_h", "size(self, -3)", "dilation_w",
+                        "stride_w", "padding_w", "size(self, -2)",
                     ),
-                    has_batch=True, items=("y",), work=(("x", "i", "j"),),
+                    has_batch=True, items=("y", "x"), work=(("c", "i", "j"),),
                 ),
-                ("i", "j"), ("i", "j", "stride_w", "dilation_w", "dilation_h"),
+                ("i", "j"), ("i", "j", "dilation_h", "dilation_w"),
             ),
         ),
     ),
@@ -325,14 +559,14 @@ program = IndexProgram(
             function=_max_pool2d_device_0, arrays=("self", "out"), writes=("out",),
             extents=("i", "j"),
             integers=(
-                "dilation_h", "stride_h", "padding_h", "size(self, -2)", "dilation_w", "stride_w",
-                "padding_w", "size(self, -1)",
+                "dilation_h", "stride_h", "padding_h", "size(self, -3)", "dilation_w", "stride_w",
+                "padding_w", "size(self, -2)",
             ),
-            has_batch=True, items=("y", "x"), work=(("i", "j"),), lanes=("j", False),
+            has_batch=True, items=("y", "x", "c"), work=(("i", "j"),), lanes=("j", False),
             reach=(
                 (1, ("y", "stride_h")), (1, ("padding_h",)), (6, ()), (2, ("dilation_h",)),
-                (1, ("size(self, -2)",)), (1, ("x", "stride_w")), (1, ("padding_w",)),
-                (2, ("dilation_w",)), (1, ("size(self, -1)",)), (1, ("i", "dilation_h")),
+                (1, ("size(self, -3)",)), (1, ("x", "stride_w")), (1, ("padding_w",)),
+                (2, ("dilation_w",)), (1, ("size(self, -2)",)), (1, ("i", "dilation_h")),
                 (1, ("j", "dilation_w")),
             ),
         ),

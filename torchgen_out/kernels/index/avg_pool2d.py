@@ -23,7 +23,7 @@ from torchgen_out._runtime.kernels.common.places import (
 from torchgen_out._runtime.kernels.vecmath.numpy_reference import T
 
 
-def avg_pool2d_0(
+def avg_pool2d_single_0(
     start, stop, self, out, self_at, self_row, self_s0, self_s1, out_at, out_row, out_s0, out_s1,
     batch, dims, batches, n_x, n_y, n_i, n_j, padding_h, stride_h, self_size2, stride_w, padding_w,
     self_size1, border_h, border_w, divisor,
@@ -109,12 +109,12 @@ def avg_pool2d_0(
     return True
 
 
-def avg_pool2d_0_window(
+def avg_pool2d_single_0_window(
     start, stop, self, out, self_at, self_row, self_s0, self_s1, out_at, out_row, out_s0, out_s1,
     batch, dims, batches, n_x, n_j, n_y, n_i, stride_w, padding_w, self_size1, border_w, stride_h,
     padding_h, self_size2, border_h, divisor,
 ):  # fmt: skip
-    """The statements of `avg_pool2d_0`."""
+    """The statements of `avg_pool2d_single_0`."""
     first, final = 0, n_x
     first = greater(first, first_inside(stride_w, -padding_w))
     final = lesser(final, end_inside(stride_w, -padding_w))
@@ -211,57 +211,7 @@ def avg_pool2d_0_window(
     return True
 
 
-def avg_pool2d_device_0(
-    y, x, rest, lane, self, out, self_at, self_row, self_s0, self_s1, out_at, out_row, out_s0,
-    out_s1, batch, dims, batches, n_i, n_j, padding_h, stride_h, self_size2, padding_w, stride_w,
-    self_size1, border_h, border_w, divisor,
-):  # fmt: skip
-    """The statements of `avg_pool2d_0`."""
-    self_p = I(self_at + row_start(batch, dims, self_row, rest))
-    out_p = I(out_at + row_start(batch, dims, out_row, rest))
-    total_total = T(0)
-    for i in range(
-        I(greater(0, I(padding_h - y * stride_h))),
-        I(lesser(n_i, I(padding_h + self_size2 - y * stride_h))),
-    ):
-        for j in range(
-            I(greater(0, I(padding_w - x * stride_w)) + lane),
-            I(lesser(n_j, I(padding_w + self_size1 - x * stride_w))),
-            LANES,
-        ):
-            self_value = T(
-                self[
-                    U(
-                        self_p
-                        + I(I(i + y * stride_h - padding_h) * self_s0)
-                        + I(I(j + x * stride_w - padding_w) * self_s1)
-                    )
-                ]
-            )
-            total_item = self_value
-            total_total = plus(total_total, total_item)
-    total_total = joined_sum(total_total)
-    total = total_total
-    count = T(
-        greater(
-            lesser(n_i, I(border_h + padding_h + self_size2 - y * stride_h))
-            - greater(0, I(padding_h - y * stride_h - border_h)),
-            0,
-        )
-        * greater(
-            lesser(n_j, I(border_w + padding_w + self_size1 - x * stride_w))
-            - greater(0, I(padding_w - x * stride_w - border_w)),
-            0,
-        )
-    )
-    test_value = divisor != 0
-    place_value = T(divisor)
-    out_here = total / (place_value if test_value else count)
-    if lane == 0:
-        out[U(out_p + I(y * out_s0) + I(x * out_s1))] = out_here
-
-
-def avg_pool2d_extents(
+def avg_pool2d_single_extents(
     self, windows_h, windows_w, kernel_h, kernel_w, stride_h, stride_w, padding_h, padding_w,
     border_h, border_w, divisor,
 ):  # fmt: skip
@@ -273,8 +223,8 @@ def avg_pool2d_extents(
     return n_y, n_x, n_i, n_j
 
 
-program = IndexProgram(
-    "avg_pool2d",
+single = IndexProgram(
+    "avg_pool2d_single",
     arguments=(
         "self", "kernel_size", "stride", "padding", "ceil_mode", "count_include_pad",
         "divisor_override",
@@ -286,13 +236,12 @@ program = IndexProgram(
         "padding_w", "border_h", "border_w", "divisor",
     ),
     indices=("y", "x", "i", "j"),
-    measure=avg_pool2d_extents,
+    measure=avg_pool2d_single_extents,
     dims=(("self", -2), ("self", -1)),
     divides=True,
-    geometry=pooling_geometry.average2d,
     launches=(
         Launch(
-            function=avg_pool2d_0, arrays=("self", "out"), writes=("out",),
+            function=avg_pool2d_single_0, arrays=("self", "out"), writes=("out",),
             extents=("x", "y", "i", "j"),
             integers=(
                 "padding_h", "stride_h", "size(self, -2)", "stride_w", "padding_w",
@@ -301,7 +250,7 @@ program = IndexProgram(
             has_batch=True, items=("y",), work=(("x", "i", "j"), ("x", "i", "j"), ("x",)),
             window=Window(
                 Launch(
-                    function=avg_pool2d_0_window, arrays=("self", "out"), writes=("out",),
+                    function=avg_pool2d_single_0_window, arrays=("self", "out"), writes=("out",),
                     extents=("x", "j", "y", "i"),
                     integers=(
                         "stride_w", "padding_w", "size(self, -1)", "border_w", "stride_h",
@@ -313,20 +262,367 @@ program = IndexProgram(
             ),
         ),
     ),
+)  # fmt: skip
+
+
+def avg_pool2d_0(
+    start, stop, self, total, self_at, self_row, self_s0, self_s1, self_s2, total_at, total_row,
+    total_s0, total_s1, total_s2, batch, dims, batches, n_x, n_y, n_c, n_i, n_j, padding_h,
+    stride_h, self_size3, padding_w, stride_w, self_size2,
+):  # fmt: skip
+    """total[..., y, x, c] = sum(i, j where i + y * stride_h >= padding_h and padding_h +
+    size(self, -3) >= i + y * stride_h + 1 and j + x * stride_w >= padding_w and padding_w +
+    size(self, -2) >= j + x * stride_w + 1: self[..., i + y * stride_h - padding_h, j + x *
+    stride_w - padding_w, c])
+    """
+    total_block = np.empty(BLOCK, T)
+    x = start % n_x
+    rest = start // n_x
+    y = rest % n_y
+    rest = rest // n_y
+    for _ in range(start, stop):
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        total_p = total_at + row_start(batch, dims, total_row, rest)
+        for begin in range(0, n_c, BLOCK):
+            end = lesser(begin + BLOCK, n_c)
+            for c in range(begin, end):
+                total_block[U(c - begin)] = T(0)
+            for i in range(
+                greater(0, padding_h - y * stride_h),
+                lesser(n_i, padding_h + self_size3 - y * stride_h),
+            ):
+                for j in range(
+                    greater(0, padding_w - x * stride_w),
+                    lesser(n_j, padding_w + self_size2 - x * stride_w),
+                ):
+                    for c in range(begin, end):
+                        self_value = T(
+                            self[
+                                U(
+                                    self_p
+                                    + (i + y * stride_h - padding_h) * self_s0
+                                    + (j + x * stride_w - padding_w) * self_s1
+                                    + c * self_s2
+                                )
+                            ]
+                        )
+                        total_item = self_value
+                        at = U(c - begin)
+                        before = total_block[at]
+                        total_block[at] = before + total_item
+            for c in range(begin, end):
+                total[U(total_p + y * total_s0 + x * total_s1 + c * total_s2)] = total_block[
+                    U(c - begin)
+                ]
+        x += 1
+        if x == n_x:
+            x = 0
+            y += 1
+            if y == n_y:
+                y = 0
+                rest += 1
+    return True
+
+
+def avg_pool2d_0_window(
+    start, stop, self, total, self_at, self_row, self_s0, self_s1, self_s2, total_at, total_row,
+    total_s0, total_s1, total_s2, batch, dims, batches, n_c, n_x, n_y, n_i, n_j, stride_h,
+    padding_h, self_size3, stride_w, padding_w, self_size2,
+):  # fmt: skip
+    """The statements of `avg_pool2d_0`."""
+    first, final = 0, n_c
+    x = start % n_x
+    rest = start // n_x
+    y = rest % n_y
+    rest = rest // n_y
+    for _ in range(start, stop):
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        total_p = total_at + row_start(batch, dims, total_row, rest)
+        begin, end = first, final
+        begin = lesser(begin, n_c)
+        is_whole = (
+            (y * stride_h - padding_h >= 0)
+            & (lesser(0, -n_i + 1) + padding_h + self_size3 - y * stride_h - 1 >= 0)
+            & (x * stride_w - padding_w >= 0)
+            & (lesser(0, -n_j + 1) + padding_w + self_size2 - x * stride_w - 1 >= 0)
+        )
+        end = greater(begin, end) if is_whole else begin
+        for c in range(begin, end):
+            total_total = T(0)
+            for i in range(n_i):
+                for j in range(n_j):
+                    self_value = T(
+                        self[
+                            U(
+                                self_p
+                                + (i + y * stride_h - padding_h) * self_s0
+                                + (j + x * stride_w - padding_w) * self_s1
+                                + c * self_s2
+                            )
+                        ]
+                    )
+                    total_item = self_value
+                    total_total = total_total + total_item
+            total_here = total_total
+            total[U(total_p + y * total_s0 + x * total_s1 + c * total_s2)] = total_here
+        for edge in range(n_c - end + begin):
+            c = edge if edge < begin else edge + end - begin
+            total_total2 = T(0)
+            for i in range(
+                greater(0, padding_h - y * stride_h),
+                lesser(n_i, padding_h + self_size3 - y * stride_h),
+            ):
+                for j in range(
+                    greater(0, padding_w - x * stride_w),
+                    lesser(n_j, padding_w + self_size2 - x * stride_w),
+                ):
+                    self_value2 = T(
+                        self[
+                            U(
+                                self_p
+                                + (i + y * stride_h - padding_h) * self_s0
+                                + (j + x * stride_w - padding_w) * self_s1
+                                + c * self_s2
+                            )
+                        ]
+                    )
+                    total_item2 = self_value2
+                    total_total2 = total_total2 + total_item2
+            total_here = total_total2
+            total[U(total_p + y * total_s0 + x * total_s1 + c * total_s2)] = total_here
+        x += 1
+        if x == n_x:
+            x = 0
+            y += 1
+            if y == n_y:
+                y = 0
+                rest += 1
+    return True
+
+
+def avg_pool2d_1(
+    start, stop, total, out, total_at, total_row, total_s0, total_s1, total_s2, out_at, out_row,
+    out_s0, out_s1, out_s2, batch, dims, batches, n_x, n_y, n_i, n_j, n_c, padding_h, stride_h,
+    border_h, self_size3, padding_w, stride_w, border_w, self_size2, divisor,
+):  # fmt: skip
+    """count[..., y, x] = sum(i, j where i + y * stride_h + border_h >= padding_h and border_h +
+        padding_h + size(self, -3) >= i + y * stride_h + 1 and j + x * stride_w + border_w >=
+        padding_w and border_w + padding_w + size(self, -2) >= j + x * stride_w + 1: 1)
+    out[..., y, x, c] = total[..., y, x, c] / (divisor if divisor != 0 else count[..., y, x])
+    """
+    x = start % n_x
+    rest = start // n_x
+    y = rest % n_y
+    rest = rest // n_y
+    for _ in range(start, stop):
+        total_p = total_at + row_start(batch, dims, total_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        count = T(
+            greater(
+                lesser(n_i, border_h + padding_h + self_size3 - y * stride_h)
+                - greater(0, padding_h - y * stride_h - border_h),
+                0,
+            )
+            * greater(
+                lesser(n_j, border_w + padding_w + self_size2 - x * stride_w)
+                - greater(0, padding_w - x * stride_w - border_w),
+                0,
+            )
+        )
+        for c in range(n_c):
+            total_value = total[U(total_p + y * total_s0 + x * total_s1 + c * total_s2)]
+            test_value = divisor != 0
+            place_value = T(divisor)
+            out_value = total_value / (place_value if test_value else count)
+            out[U(out_p + y * out_s0 + x * out_s1 + c * out_s2)] = out_value
+        x += 1
+        if x == n_x:
+            x = 0
+            y += 1
+            if y == n_y:
+                y = 0
+                rest += 1
+    return True
+
+
+def avg_pool2d_device_0(
+    y, x, c, rest, lane, self, total, self_at, self_row, self_s0, self_s1, self_s2, total_at,
+    total_row, total_s0, total_s1, total_s2, batch, dims, batches, n_i, n_j, padding_h, stride_h,
+    self_size3, padding_w, stride_w, self_size2,
+):  # fmt: skip
+    """The statements of `avg_pool2d_0`."""
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    total_p = I(total_at + row_start(batch, dims, total_row, rest))
+    total_total = T(0)
+    for i in range(
+        I(greater(0, I(padding_h - y * stride_h))),
+        I(lesser(n_i, I(padding_h + self_size3 - y * stride_h))),
+    ):
+        for j in range(
+            I(greater(0, I(padding_w - x * stride_w)) + lane),
+            I(lesser(n_j, I(padding_w + self_size2 - x * stride_w))),
+            LANES,
+        ):
+            self_value = T(
+                self[
+                    U(
+                        self_p
+                        + I(I(i + y * stride_h - padding_h) * self_s0)
+                        + I(I(j + x * stride_w - padding_w) * self_s1)
+                        + I(c * self_s2)
+                    )
+                ]
+            )
+            total_item = self_value
+            total_total = plus(total_total, total_item)
+    total_total = joined_sum(total_total)
+    total_here = total_total
+    if lane == 0:
+        total[U(total_p + I(y * total_s0) + I(x * total_s1) + I(c * total_s2))] = total_here
+
+
+def avg_pool2d_device_1(
+    y, x, rest, lane, count, count_at, count_row, count_s0, count_s1, batch, dims, batches, n_i,
+    n_j, padding_h, stride_h, border_h, self_size3, padding_w, stride_w, border_w, self_size2,
+):  # fmt: skip
+    """count[..., y, x] = sum(i, j where i + y * stride_h + border_h >= padding_h and border_h +
+    padding_h + size(self, -3) >= i + y * stride_h + 1 and j + x * stride_w + border_w >=
+    padding_w and border_w + padding_w + size(self, -2) >= j + x * stride_w + 1: 1)
+    """
+    count_p = I(count_at + row_start(batch, dims, count_row, rest))
+    count_here = T(
+        greater(
+            lesser(n_i, I(border_h + padding_h + self_size3 - y * stride_h))
+            - greater(0, I(padding_h - y * stride_h - border_h)),
+            0,
+        )
+        * greater(
+            lesser(n_j, I(border_w + padding_w + self_size2 - x * stride_w))
+            - greater(0, I(padding_w - x * stride_w - border_w)),
+            0,
+        )
+    )
+    if lane == 0:
+        count[U(count_p + I(y * count_s0) + I(x * count_s1))] = count_here
+
+
+def avg_pool2d_device_2(
+    y, x, c, rest, total, count, out, total_at, total_row, total_s0, total_s1, total_s2, count_at,
+    count_row, count_s0, count_s1, out_at, out_row, out_s0, out_s1, out_s2, batch, dims, batches,
+    divisor,
+):  # fmt: skip
+    """out[..., y, x, c] = total[..., y, x, c] / (divisor if divisor != 0 else count[..., y,
+    x])
+    """
+    total_p = I(total_at + row_start(batch, dims, total_row, rest))
+    count_p = I(count_at + row_start(batch, dims, count_row, rest))
+    out_p = I(out_at + row_start(batch, dims, out_row, rest))
+    total_value = total[U(total_p + I(y * total_s0) + I(x * total_s1) + I(c * total_s2))]
+    test_value = divisor != 0
+    count_value = count[U(count_p + I(y * count_s0) + I(x * count_s1))]
+    place_value = T(divisor)
+    out_here = total_value / (place_value if test_value else count_value)
+    out[U(out_p + I(y * out_s0) + I(x * out_s1) + I(c * out_s2))] = out_here
+
+
+def avg_pool2d_extents(
+    self, windows_h, windows_w, kernel_h, kernel_w, stride_h, stride_w, padding_h, padding_w,
+    border_h, border_w, divisor,
+):  # fmt: skip
+    """The extents of y, x, i, j, c; sizes must agree."""
+    n_y = windows_h
+    n_x = windows_w
+    n_i = kernel_h
+    n_j = kernel_w
+    n_c = self[-1]
+    return n_y, n_x, n_i, n_j, n_c
+
+
+program = IndexProgram(
+    "avg_pool2d",
+    arguments=(
+        "self", "kernel_size", "stride", "padding", "ceil_mode", "count_include_pad",
+        "divisor_override",
+    ),
+    inputs={"self": TensorForm(True, ("", "", ""))},
+    results={"out": TensorForm(True, ("y", "x", "c"))},
+    temporaries={"total": TensorForm(True, ("y", "x", "c"))},
+    on_device_temporaries={
+        "total": TensorForm(True, ("y", "x", "c")), "count": TensorForm(True, ("y", "x")),
+    },
+    integers=(
+        "windows_h", "windows_w", "kernel_h", "kernel_w", "stride_h", "stride_w", "padding_h",
+        "padding_w", "border_h", "border_w", "divisor",
+    ),
+    indices=("y", "x", "i", "j", "c"),
+    measure=avg_pool2d_extents,
+    dims=(("self", -3), ("self", -2)),
+    divides=True,
+    geometry=pooling_geometry.average2d,
+    single=single,
+    launches=(
+        Launch(
+            function=avg_pool2d_0, arrays=("self", "total"), writes=("total",),
+            extents=("x", "y", "c", "i", "j"),
+            integers=(
+                "padding_h", "stride_h", "size(self, -3)", "padding_w", "stride_w",
+                "size(self, -2)",
+            ),
+            has_batch=True, items=("y", "x"), work=(("c", "i", "j"),),
+            window=Window(
+                Launch(
+                    function=avg_pool2d_0_window, arrays=("self", "total"), writes=("total",),
+                    extents=("c", "x", "y", "i", "j"),
+                    integers=(
+                        "stride_h", "padding_h", "size(self, -3)", "stride_w", "padding_w",
+                        "size(self, -2)",
+                    ),
+                    has_batch=True, items=("y", "x"), work=(("c", "i", "j"),),
+                ),
+                ("i", "j"), ("i", "j"),
+            ),
+        ),
+        Launch(
+            function=avg_pool2d_1, arrays=("total", "out"), writes=("out",),
+            extents=("x", "y", "i", "j", "c"),
+            integers=(
+                "padding_h", "stride_h", "border_h", "size(self, -3)", "padding_w", "stride_w",
+                "border_w", "size(self, -2)", "divisor",
+            ),
+            has_batch=True, items=("y", "x"), work=(("i", "j"), ("c",)),
+        ),
+    ),
     on_device=(
         Launch(
-            function=avg_pool2d_device_0, arrays=("self", "out"), writes=("out",),
+            function=avg_pool2d_device_0, arrays=("self", "total"), writes=("total",),
             extents=("i", "j"),
             integers=(
-                "padding_h", "stride_h", "size(self, -2)", "padding_w", "stride_w",
-                "size(self, -1)", "border_h", "border_w", "divisor",
+                "padding_h", "stride_h", "size(self, -3)", "padding_w", "stride_w",
+                "size(self, -2)",
             ),
-            has_batch=True, items=("y", "x"), work=(("i", "j"), ("i", "j"), ()), lanes=("j", False),
+            has_batch=True, items=("y", "x", "c"), work=(("i", "j"),), lanes=("j", False),
             reach=(
-                (1, ("y", "stride_h")), (1, ("padding_h",)), (1, ("size(self, -2)",)),
-                (1, ("x", "stride_w")), (1, ("padding_w",)), (1, ("size(self, -1)",)), (1, ("i",)),
-                (1, ("j",)), (1, ("border_h",)), (1, ("border_w",)),
+                (1, ("y", "stride_h")), (1, ("padding_h",)), (1, ("size(self, -3)",)),
+                (1, ("x", "stride_w")), (1, ("padding_w",)), (1, ("size(self, -2)",)), (1, ("i",)),
+                (1, ("j",)),
             ),
+        ),
+        Launch(
+            function=avg_pool2d_device_1, arrays=("count",), writes=("count",), extents=("i", "j"),
+            integers=(
+                "padding_h", "stride_h", "border_h", "size(self, -3)", "padding_w", "stride_w",
+                "border_w", "size(self, -2)",
+            ),
+            has_batch=True, items=("y", "x"), work=(("i", "j"),), lanes=("j", False),
+            reach=(
+                (1, ("y", "stride_h")), (1, ("border_h",)), (1, ("padding_h",)),
+                (1, ("size(self, -3)",)), (1, ("x", "stride_w")), (1, ("border_w",)),
+                (1, ("padding_w",)), (1, ("size(self, -2)",)),
+            ),
+        ),
+        Launch(
+            function=avg_pool2d_device_2, arrays=("total", "count", "out"), writes=("out",),
+            integers=("divisor",), has_batch=True, items=("y", "x", "c"), work=((),),
         ),
     ),
 )  # fmt: skip

@@ -35,7 +35,7 @@ from torchgen_out._runtime.kernels.common.places import (
 from torchgen_out._runtime.kernels.vecmath.numpy_reference import T
 
 
-def max_pool3d_with_indices_0(
+def max_pool3d_with_indices_single_0(
     start, stop, self, values, indices, self_at, self_row, self_s0, self_s1, self_s2, values_at,
     values_row, values_s0, values_s1, values_s2, indices_at, indices_row, indices_s0, indices_s1,
     indices_s2, batch, dims, batches, n_y, n_z, n_x, n_k, n_i, n_j, dilation_d, stride_d, padding_d,
@@ -232,14 +232,14 @@ def max_pool3d_with_indices_0(
     return True
 
 
-def max_pool3d_with_indices_0_window(
+def max_pool3d_with_indices_single_0_window(
     start, stop, self, values, indices, self_at, self_row, self_s0, self_s1, self_s2, values_at,
     values_row, values_s0, values_s1, values_s2, indices_at, indices_row, indices_s0, indices_s1,
     indices_s2, batch, dims, batches, n_x, n_j, n_y, n_z, n_k, n_i, stride_w, dilation_w, padding_w,
     self_size1, dilation_d, stride_d, padding_d, self_size3, dilation_h, stride_h, padding_h,
     self_size2,
 ):  # fmt: skip
-    """The statements of `max_pool3d_with_indices_0`."""
+    """The statements of `max_pool3d_with_indices_single_0`."""
     first, final = 0, n_x
     first = greater(
         first, first_inside(stride_w, lesser(0, dilation_w * n_j - dilation_w) - padding_w)
@@ -454,155 +454,7 @@ def max_pool3d_with_indices_0_window(
     return True
 
 
-def max_pool3d_with_indices_device_0(
-    z, y, x, rest, lane, self, values, indices, self_at, self_row, self_s0, self_s1, self_s2,
-    values_at, values_row, values_s0, values_s1, values_s2, indices_at, indices_row, indices_s0,
-    indices_s1, indices_s2, batch, dims, batches, n_k, n_i, n_j, dilation_d, stride_d, padding_d,
-    self_size3, dilation_h, stride_h, padding_h, self_size2, dilation_w, stride_w, padding_w,
-    self_size1,
-):  # fmt: skip
-    """The statements of `max_pool3d_with_indices_0`."""
-    self_p = I(self_at + row_start(batch, dims, self_row, rest))
-    values_p = I(values_at + row_start(batch, dims, values_row, rest))
-    indices_p = I(indices_at + row_start(batch, dims, indices_row, rest))
-    k_first = I(
-        first_turn(
-            0, dilation_d, I(-quotient(I(z * stride_d - padding_d), I(greater(dilation_d, 1))))
-        )
-    )
-    k_end = I(
-        end_turn(
-            n_k,
-            dilation_d,
-            I(
-                quotient(I(padding_d + self_size3 - z * stride_d - 1), I(greater(dilation_d, 1)))
-                + 1
-            ),
-        )
-    )
-    i_first = I(
-        first_turn(
-            0, dilation_h, I(-quotient(I(y * stride_h - padding_h), I(greater(dilation_h, 1))))
-        )
-    )
-    i_end = I(
-        end_turn(
-            n_i,
-            dilation_h,
-            I(
-                quotient(I(padding_h + self_size2 - y * stride_h - 1), I(greater(dilation_h, 1)))
-                + 1
-            ),
-        )
-    )
-    j_first = I(
-        first_turn(
-            0, dilation_w, I(-quotient(I(x * stride_w - padding_w), I(greater(dilation_w, 1))))
-        )
-    )
-    j_end = I(
-        end_turn(
-            n_j,
-            dilation_w,
-            I(
-                quotient(I(padding_w + self_size1 - x * stride_w - 1), I(greater(dilation_w, 1)))
-                + 1
-            ),
-        )
-    )
-    values_total = LOWEST
-    for k in range(k_first, k_end):
-        if (
-            I(k * dilation_d + z * stride_d - padding_d) >= 0
-            and I(padding_d + self_size3 - k * dilation_d - z * stride_d - 1) >= 0
-        ):
-            for i in range(i_first, i_end):
-                if (
-                    I(i * dilation_h + y * stride_h - padding_h) >= 0
-                    and I(padding_h + self_size2 - i * dilation_h - y * stride_h - 1) >= 0
-                ):
-                    for j in range(I(j_first + lane), j_end, LANES):
-                        if (
-                            I(j * dilation_w + x * stride_w - padding_w) >= 0
-                            and I(padding_w + self_size1 - j * dilation_w - x * stride_w - 1) >= 0
-                        ):
-                            self_value = self[
-                                U(
-                                    self_p
-                                    + I(I(k * dilation_d + z * stride_d - padding_d) * self_s0)
-                                    + I(I(i * dilation_h + y * stride_h - padding_h) * self_s1)
-                                    + I(I(j * dilation_w + x * stride_w - padding_w) * self_s2)
-                                )
-                            ]
-                            values_item = self_value
-                            values_total = (
-                                values_item
-                                if (values_item > values_total) | (values_item != values_item)
-                                else values_total
-                            )
-    values_total = joined_larger(values_total)
-    values_here = values_total
-    if lane == 0:
-        values[U(values_p + I(z * values_s0) + I(y * values_s1) + I(x * values_s2))] = values_here
-    indices_total = LOWEST
-    indices_total_at = I(0)
-    indices_total_seen = False
-    for k in range(k_first, k_end):
-        if (
-            I(k * dilation_d + z * stride_d - padding_d) >= 0
-            and I(padding_d + self_size3 - k * dilation_d - z * stride_d - 1) >= 0
-        ):
-            for i in range(i_first, i_end):
-                if (
-                    I(i * dilation_h + y * stride_h - padding_h) >= 0
-                    and I(padding_h + self_size2 - i * dilation_h - y * stride_h - 1) >= 0
-                ):
-                    for j in range(I(j_first + lane), j_end, LANES):
-                        if (
-                            I(j * dilation_w + x * stride_w - padding_w) >= 0
-                            and I(padding_w + self_size1 - j * dilation_w - x * stride_w - 1) >= 0
-                        ):
-                            self_value2 = self[
-                                U(
-                                    self_p
-                                    + I(I(k * dilation_d + z * stride_d - padding_d) * self_s0)
-                                    + I(I(i * dilation_h + y * stride_h - padding_h) * self_s1)
-                                    + I(I(j * dilation_w + x * stride_w - padding_w) * self_s2)
-                                )
-                            ]
-                            candidate = self_value2
-                            if (
-                                (candidate > indices_total)
-                                | (candidate != candidate)
-                                | (not indices_total_seen)
-                            ):
-                                indices_total = candidate
-                                indices_total_at = I(
-                                    i * dilation_h * self_size1
-                                    + j * dilation_w
-                                    + k * dilation_d * self_size1 * self_size2
-                                )
-                                indices_total_seen = True
-    indices_best = joined_larger(indices_total)
-    indices_total_at = joined_first(indices_total, indices_best, indices_total_at)
-    indices_here = np.int64(
-        I(
-            x * stride_w
-            + y * stride_h * self_size1
-            + z * stride_d * self_size1 * self_size2
-            - padding_d * self_size1 * self_size2
-            - padding_h * self_size1
-            - padding_w
-        )
-        + indices_total_at
-    )
-    if lane == 0:
-        indices[U(indices_p + I(z * indices_s0) + I(y * indices_s1) + I(x * indices_s2))] = (
-            indices_here
-        )
-
-
-def max_pool3d_with_indices_extents(
+def max_pool3d_with_indices_single_extents(
     self, windows_d, windows_h, windows_w, kernel_d, kernel_h, kernel_w, stride_d, stride_h,
     stride_w, padding_d, padding_h, padding_w, dilation_d, dilation_h, dilation_w,
 ):  # fmt: skip
@@ -619,8 +471,8 @@ def max_pool3d_with_indices_extents(
     return n_z, n_y, n_x, n_k, n_i, n_j
 
 
-program = IndexProgram(
-    "max_pool3d_with_indices",
+single = IndexProgram(
+    "max_pool3d_with_indices_single",
     arguments=("self", "kernel_size", "stride", "padding", "dilation", "ceil_mode"),
     inputs={"self": TensorForm(True, ("", "", ""))},
     results={
@@ -633,13 +485,12 @@ program = IndexProgram(
         "dilation_w",
     ),
     indices=("z", "y", "x", "k", "i", "j"),
-    measure=max_pool3d_with_indices_extents,
+    measure=max_pool3d_with_indices_single_extents,
     dims=(("self", -3), ("self", -2), ("self", -1)),
     compares=True,
-    geometry=pooling_geometry.greatest_told3d,
     launches=(
         Launch(
-            function=max_pool3d_with_indices_0, arrays=("self", "values", "indices"),
+            function=max_pool3d_with_indices_single_0, arrays=("self", "values", "indices"),
             writes=("values", "indices"), extents=("y", "z", "x", "k", "i", "j"),
             integers=(
                 "dilation_d", "stride_d", "padding_d", "size(self, -3)", "dilation_h", "stride_h",
@@ -649,8 +500,9 @@ program = IndexProgram(
             has_batch=True, items=("z", "y"), work=(("x", "k", "i", "j"), ("x", "k", "i", "j")),
             window=Window(
                 Launch(
-                    function=max_pool3d_with_indices_0_window, arrays=("self", "values", "indices"),
-                    writes=("values", "indices"), extents=("x", "j", "y", "z", "k", "i"),
+                    function=max_pool3d_with_indices_single_0_window,
+                    arrays=("self", "values", "indices"), writes=("values", "indices"),
+                    extents=("x", "j", "y", "z", "k", "i"),
                     integers=(
                         "stride_w", "dilation_w", "padding_w", "size(self, -1)", "dilation_d",
                         "stride_d", "padding_d", "size(self, -3)", "dilation_h", "stride_h",
@@ -664,29 +516,705 @@ program = IndexProgram(
             ),
         ),
     ),
+)  # fmt: skip
+
+
+def max_pool3d_with_indices_0(
+    start, stop, self, values, indices, self_at, self_row, self_s0, self_s1, self_s2, self_s3,
+    values_at, values_row, values_s0, values_s1, values_s2, values_s3, indices_at, indices_row,
+    indices_s0, indices_s1, indices_s2, indices_s3, batch, dims, batches, n_x, n_y, n_z, n_c, n_k,
+    n_i, n_j, dilation_d, stride_d, padding_d, self_size4, dilation_h, stride_h, padding_h,
+    self_size3, dilation_w, stride_w, padding_w, self_size2,
+):  # fmt: skip
+    """values[..., z, y, x, c] = max(k, i, j where k * dilation_d + z * stride_d >= padding_d and
+        padding_d + size(self, -4) >= k * dilation_d + z * stride_d + 1 and i * dilation_h + y *
+        stride_h >= padding_h and padding_h + size(self, -3) >= i * dilation_h + y * stride_h +
+        1 and j * dilation_w + x * stride_w >= padding_w and padding_w + size(self, -2) >= j *
+        dilation_w + x * stride_w + 1: self[..., k * dilation_d + z * stride_d - padding_d, i *
+        dilation_h + y * stride_h - padding_h, j * dilation_w + x * stride_w - padding_w, c])
+    indices[..., z, y, x, c] = argmax(k, i, j where k * dilation_d + z * stride_d >= padding_d
+        and padding_d + size(self, -4) >= k * dilation_d + z * stride_d + 1 and i * dilation_h +
+        y * stride_h >= padding_h and padding_h + size(self, -3) >= i * dilation_h + y *
+        stride_h + 1 and j * dilation_w + x * stride_w >= padding_w and padding_w + size(self,
+        -2) >= j * dilation_w + x * stride_w + 1: self[..., k * dilation_d + z * stride_d -
+        padding_d, i * dilation_h + y * stride_h - padding_h, j * dilation_w + x * stride_w -
+        padding_w, c], i * dilation_h * size(self, -2) + j * dilation_w + k * dilation_d *
+        size(self, -2) * size(self, -3) + x * stride_w + y * stride_h * size(self, -2) + z *
+        stride_d * size(self, -2) * size(self, -3) - padding_d * size(self, -2) * size(self, -3)
+        - padding_h * size(self, -2) - padding_w)
+    """
+    indices_block = np.empty(BLOCK, T)
+    indices_block_at = np.empty(BLOCK, np.int64)
+    values_block = np.empty(BLOCK, T)
+    x = start % n_x
+    rest = start // n_x
+    y = rest % n_y
+    rest = rest // n_y
+    z = rest % n_z
+    rest = rest // n_z
+    for _ in range(start, stop):
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        values_p = values_at + row_start(batch, dims, values_row, rest)
+        indices_p = indices_at + row_start(batch, dims, indices_row, rest)
+        for begin in range(0, n_c, BLOCK):
+            end = lesser(begin + BLOCK, n_c)
+            for c in range(begin, end):
+                values_block[U(c - begin)] = LOWEST
+            for k in range(
+                first_turn(0, dilation_d, -((z * stride_d - padding_d) // greater(dilation_d, 1))),
+                end_turn(
+                    n_k,
+                    dilation_d,
+                    ((padding_d + self_size4 - z * stride_d - 1) // greater(dilation_d, 1)) + 1,
+                ),
+            ):
+                if (
+                    k * dilation_d + z * stride_d - padding_d >= 0
+                    and padding_d + self_size4 - k * dilation_d - z * stride_d - 1 >= 0
+                ):
+                    for i in range(
+                        first_turn(
+                            0, dilation_h, -((y * stride_h - padding_h) // greater(dilation_h, 1))
+                        ),
+                        end_turn(
+                            n_i,
+                            dilation_h,
+                            ((padding_h + self_size3 - y * stride_h - 1) // greater(dilation_h, 1))
+                            + 1,
+                        ),
+                    ):
+                        if (
+                            i * dilation_h + y * stride_h - padding_h >= 0
+                            and padding_h + self_size3 - i * dilation_h - y * stride_h - 1 >= 0
+                        ):
+                            for j in range(
+                                first_turn(
+                                    0,
+                                    dilation_w,
+                                    -((x * stride_w - padding_w) // greater(dilation_w, 1)),
+                                ),
+                                end_turn(
+                                    n_j,
+                                    dilation_w,
+                                    (
+                                        (padding_w + self_size2 - x * stride_w - 1)
+                                        // greater(dilation_w, 1)
+                                    )
+                                    + 1,
+                                ),
+                            ):
+                                if (
+                                    j * dilation_w + x * stride_w - padding_w >= 0
+                                    and padding_w + self_size2 - j * dilation_w - x * stride_w - 1
+                                    >= 0
+                                ):
+                                    for c in range(begin, end):
+                                        self_value = self[
+                                            U(
+                                                self_p
+                                                + (k * dilation_d + z * stride_d - padding_d)
+                                                * self_s0
+                                                + (i * dilation_h + y * stride_h - padding_h)
+                                                * self_s1
+                                                + (j * dilation_w + x * stride_w - padding_w)
+                                                * self_s2
+                                                + c * self_s3
+                                            )
+                                        ]
+                                        values_item = self_value
+                                        at = U(c - begin)
+                                        before = values_block[at]
+                                        values_block[at] = (
+                                            values_item
+                                            if (values_item > before) | (values_item != values_item)
+                                            else before
+                                        )
+            for c in range(begin, end):
+                values[
+                    U(values_p + z * values_s0 + y * values_s1 + x * values_s2 + c * values_s3)
+                ] = values_block[U(c - begin)]
+        for begin in range(0, n_c, BLOCK):
+            end = lesser(begin + BLOCK, n_c)
+            for c in range(begin, end):
+                indices_block[U(c - begin)] = LOWEST
+                indices_block_at[U(c - begin)] = 0
+            indices_block_seen = False
+            for k in range(
+                first_turn(0, dilation_d, -((z * stride_d - padding_d) // greater(dilation_d, 1))),
+                end_turn(
+                    n_k,
+                    dilation_d,
+                    ((padding_d + self_size4 - z * stride_d - 1) // greater(dilation_d, 1)) + 1,
+                ),
+            ):
+                if (
+                    k * dilation_d + z * stride_d - padding_d >= 0
+                    and padding_d + self_size4 - k * dilation_d - z * stride_d - 1 >= 0
+                ):
+                    for i in range(
+                        first_turn(
+                            0, dilation_h, -((y * stride_h - padding_h) // greater(dilation_h, 1))
+                        ),
+                        end_turn(
+                            n_i,
+                            dilation_h,
+                            ((padding_h + self_size3 - y * stride_h - 1) // greater(dilation_h, 1))
+                            + 1,
+                        ),
+                    ):
+                        if (
+                            i * dilation_h + y * stride_h - padding_h >= 0
+                            and padding_h + self_size3 - i * dilation_h - y * stride_h - 1 >= 0
+                        ):
+                            for j in range(
+                                first_turn(
+                                    0,
+                                    dilation_w,
+                                    -((x * stride_w - padding_w) // greater(dilation_w, 1)),
+                                ),
+                                end_turn(
+                                    n_j,
+                                    dilation_w,
+                                    (
+                                        (padding_w + self_size2 - x * stride_w - 1)
+                                        // greater(dilation_w, 1)
+                                    )
+                                    + 1,
+                                ),
+                            ):
+                                if (
+                                    j * dilation_w + x * stride_w - padding_w >= 0
+                                    and padding_w + self_size2 - j * dilation_w - x * stride_w - 1
+                                    >= 0
+                                ):
+                                    for c in range(begin, end):
+                                        self_value2 = self[
+                                            U(
+                                                self_p
+                                                + (k * dilation_d + z * stride_d - padding_d)
+                                                * self_s0
+                                                + (i * dilation_h + y * stride_h - padding_h)
+                                                * self_s1
+                                                + (j * dilation_w + x * stride_w - padding_w)
+                                                * self_s2
+                                                + c * self_s3
+                                            )
+                                        ]
+                                        indices_item = self_value2
+                                        at = U(c - begin)
+                                        before = indices_block[at]
+                                        is_better = (
+                                            (indices_item > before)
+                                            | (indices_item != indices_item)
+                                            | (not indices_block_seen)
+                                        )
+                                        indices_block[at] = indices_item if is_better else before
+                                        indices_block_at[at] = (
+                                            i * dilation_h * self_size2
+                                            + j * dilation_w
+                                            + k * dilation_d * self_size2 * self_size3
+                                            if is_better
+                                            else indices_block_at[at]
+                                        )
+                                    indices_block_seen = True
+            for c in range(begin, end):
+                indices[
+                    U(indices_p + z * indices_s0 + y * indices_s1 + x * indices_s2 + c * indices_s3)
+                ] = (
+                    x * stride_w
+                    + y * stride_h * self_size2
+                    + z * stride_d * self_size2 * self_size3
+                    - padding_d * self_size2 * self_size3
+                    - padding_h * self_size2
+                    - padding_w
+                    + indices_block_at[U(c - begin)]
+                    if indices_block_seen
+                    else 0
+                )
+        x += 1
+        if x == n_x:
+            x = 0
+            y += 1
+            if y == n_y:
+                y = 0
+                z += 1
+                if z == n_z:
+                    z = 0
+                    rest += 1
+    return True
+
+
+def max_pool3d_with_indices_0_window(
+    start, stop, self, values, indices, self_at, self_row, self_s0, self_s1, self_s2, self_s3,
+    values_at, values_row, values_s0, values_s1, values_s2, values_s3, indices_at, indices_row,
+    indices_s0, indices_s1, indices_s2, indices_s3, batch, dims, batches, n_c, n_x, n_y, n_z, n_k,
+    n_i, n_j, dilation_d, stride_d, padding_d, self_size4, dilation_h, stride_h, padding_h,
+    self_size3, dilation_w, stride_w, padding_w, self_size2,
+):  # fmt: skip
+    """The statements of `max_pool3d_with_indices_0`."""
+    first, final = 0, n_c
+    x = start % n_x
+    rest = start // n_x
+    y = rest % n_y
+    rest = rest // n_y
+    z = rest % n_z
+    rest = rest // n_z
+    for _ in range(start, stop):
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        values_p = values_at + row_start(batch, dims, values_row, rest)
+        indices_p = indices_at + row_start(batch, dims, indices_row, rest)
+        begin, end = first, final
+        begin = lesser(begin, n_c)
+        is_whole = (
+            (lesser(0, dilation_d * n_k - dilation_d) + z * stride_d - padding_d >= 0)
+            & (
+                lesser(0, dilation_d - dilation_d * n_k) + padding_d + self_size4 - z * stride_d - 1
+                >= 0
+            )
+            & (lesser(0, dilation_h * n_i - dilation_h) + y * stride_h - padding_h >= 0)
+            & (
+                lesser(0, dilation_h - dilation_h * n_i) + padding_h + self_size3 - y * stride_h - 1
+                >= 0
+            )
+            & (lesser(0, dilation_w * n_j - dilation_w) + x * stride_w - padding_w >= 0)
+            & (
+                lesser(0, dilation_w - dilation_w * n_j) + padding_w + self_size2 - x * stride_w - 1
+                >= 0
+            )
+        )
+        end = greater(begin, end) if is_whole else begin
+        for c in range(begin, end):
+            values_total = LOWEST
+            for k in range(n_k):
+                for i in range(n_i):
+                    for j in range(n_j):
+                        self_value = self[
+                            U(
+                                self_p
+                                + (k * dilation_d + z * stride_d - padding_d) * self_s0
+                                + (i * dilation_h + y * stride_h - padding_h) * self_s1
+                                + (j * dilation_w + x * stride_w - padding_w) * self_s2
+                                + c * self_s3
+                            )
+                        ]
+                        values_item = self_value
+                        values_total = (
+                            values_item
+                            if (values_item > values_total) | (values_item != values_item)
+                            else values_total
+                        )
+            values_here = values_total
+            values[U(values_p + z * values_s0 + y * values_s1 + x * values_s2 + c * values_s3)] = (
+                values_here
+            )
+            indices_total = LOWEST
+            indices_total_at = 0
+            for k in range(n_k):
+                for i in range(n_i):
+                    for j in range(n_j):
+                        self_value2 = self[
+                            U(
+                                self_p
+                                + (k * dilation_d + z * stride_d - padding_d) * self_s0
+                                + (i * dilation_h + y * stride_h - padding_h) * self_s1
+                                + (j * dilation_w + x * stride_w - padding_w) * self_s2
+                                + c * self_s3
+                            )
+                        ]
+                        candidate = self_value2
+                        if (candidate > indices_total) | (candidate != candidate):
+                            indices_total = candidate
+                            indices_total_at = (
+                                i * dilation_h * self_size2
+                                + j * dilation_w
+                                + k * dilation_d * self_size2 * self_size3
+                            )
+            indices_here = (
+                x * stride_w
+                + y * stride_h * self_size2
+                + z * stride_d * self_size2 * self_size3
+                - padding_d * self_size2 * self_size3
+                - padding_h * self_size2
+                - padding_w
+                + indices_total_at
+            )
+            indices[
+                U(indices_p + z * indices_s0 + y * indices_s1 + x * indices_s2 + c * indices_s3)
+            ] = indices_here
+        for edge in range(n_c - end + begin):
+            c = edge if edge < begin else edge + end - begin
+            k_first = first_turn(
+                0, dilation_d, -((z * stride_d - padding_d) // greater(dilation_d, 1))
+            )
+            k_end = end_turn(
+                n_k,
+                dilation_d,
+                ((padding_d + self_size4 - z * stride_d - 1) // greater(dilation_d, 1)) + 1,
+            )
+            i_first = first_turn(
+                0, dilation_h, -((y * stride_h - padding_h) // greater(dilation_h, 1))
+            )
+            i_end = end_turn(
+                n_i,
+                dilation_h,
+                ((padding_h + self_size3 - y * stride_h - 1) // greater(dilation_h, 1)) + 1,
+            )
+            j_first = first_turn(
+                0, dilation_w, -((x * stride_w - padding_w) // greater(dilation_w, 1))
+            )
+            j_end = end_turn(
+                n_j,
+                dilation_w,
+                ((padding_w + self_size2 - x * stride_w - 1) // greater(dilation_w, 1)) + 1,
+            )
+            values_total2 = LOWEST
+            for k in range(k_first, k_end):
+                if (
+                    k * dilation_d + z * stride_d - padding_d >= 0
+                    and padding_d + self_size4 - k * dilation_d - z * stride_d - 1 >= 0
+                ):
+                    for i in range(i_first, i_end):
+                        if (
+                            i * dilation_h + y * stride_h - padding_h >= 0
+                            and padding_h + self_size3 - i * dilation_h - y * stride_h - 1 >= 0
+                        ):
+                            for j in range(j_first, j_end):
+                                if (
+                                    j * dilation_w + x * stride_w - padding_w >= 0
+                                    and padding_w + self_size2 - j * dilation_w - x * stride_w - 1
+                                    >= 0
+                                ):
+                                    self_value3 = self[
+                                        U(
+                                            self_p
+                                            + (k * dilation_d + z * stride_d - padding_d) * self_s0
+                                            + (i * dilation_h + y * stride_h - padding_h) * self_s1
+                                            + (j * dilation_w + x * stride_w - padding_w) * self_s2
+                                            + c * self_s3
+                                        )
+                                    ]
+                                    values_item2 = self_value3
+                                    values_total2 = (
+                                        values_item2
+                                        if (values_item2 > values_total2)
+                                        | (values_item2 != values_item2)
+                                        else values_total2
+                                    )
+            values_here = values_total2
+            values[U(values_p + z * values_s0 + y * values_s1 + x * values_s2 + c * values_s3)] = (
+                values_here
+            )
+            indices_total2 = LOWEST
+            indices_total2_at = 0
+            indices_total2_seen = False
+            for k in range(k_first, k_end):
+                if (
+                    k * dilation_d + z * stride_d - padding_d >= 0
+                    and padding_d + self_size4 - k * dilation_d - z * stride_d - 1 >= 0
+                ):
+                    for i in range(i_first, i_end):
+                        if (
+                            i * dilation_h + y * stride_h - padding_h >= 0
+                            and padding_h + self_size3 - i * dilation_h - y * stride_h - 1 >= 0
+                        ):
+                            for j in range(j_first, j_end):
+                                if (
+                                    j * dilation_w + x * stride_w - padding_w >= 0
+                                    and padding_w + self_size2 - j * dilation_w - x * stride_w - 1
+                                    >= 0
+                                ):
+                                    self_value4 = self[
+                                        U(
+                                            self_p
+                                            + (k * dilation_d + z * stride_d - padding_d) * self_s0
+                                            + (i * dilation_h + y * stride_h - padding_h) * self_s1
+                                            + (j * dilation_w + x * stride_w - padding_w) * self_s2
+                                            + c * self_s3
+                                        )
+                                    ]
+                                    candidate2 = self_value4
+                                    if (
+                                        (candidate2 > indices_total2)
+                                        | (candidate2 != candidate2)
+                                        | (not indices_total2_seen)
+                                    ):
+                                        indices_total2 = candidate2
+                                        indices_total2_at = (
+                                            i * dilation_h * self_size2
+                                            + j * dilation_w
+                                            + k * dilation_d * self_size2 * self_size3
+                                        )
+                                        indices_total2_seen = True
+            indices_here = (
+                x * stride_w
+                + y * stride_h * self_size2
+                + z * stride_d * self_size2 * self_size3
+                - padding_d * self_size2 * self_size3
+                - padding_h * self_size2
+                - padding_w
+                + indices_total2_at
+            )
+            indices[
+                U(indices_p + z * indices_s0 + y * indices_s1 + x * indices_s2 + c * indices_s3)
+            ] = indices_here
+        x += 1
+        if x == n_x:
+            x = 0
+            y += 1
+            if y == n_y:
+                y = 0
+                z += 1
+                if z == n_z:
+                    z = 0
+                    rest += 1
+    return True
+
+
+def max_pool3d_with_indices_device_0(
+    z, y, x, c, rest, lane, self, values, indices, self_at, self_row, self_s0, self_s1, self_s2,
+    self_s3, values_at, values_row, values_s0, values_s1, values_s2, values_s3, indices_at,
+    indices_row, indices_s0, indices_s1, indices_s2, indices_s3, batch, dims, batches, n_k, n_i,
+    n_j, dilation_d, stride_d, padding_d, self_size4, dilation_h, stride_h, padding_h, self_size3,
+    dilation_w, stride_w, padding_w, self_size2,
+):  # fmt: skip
+    """The statements of `max_pool3d_with_indices_0`."""
+    self_p = I(self_at + row_start(batch, dims, self_row, rest))
+    values_p = I(values_at + row_start(batch, dims, values_row, rest))
+    indices_p = I(indices_at + row_start(batch, dims, indices_row, rest))
+    k_first = I(
+        first_turn(
+            0, dilation_d, I(-quotient(I(z * stride_d - padding_d), I(greater(dilation_d, 1))))
+        )
+    )
+    k_end = I(
+        end_turn(
+            n_k,
+            dilation_d,
+            I(
+                quotient(I(padding_d + self_size4 - z * stride_d - 1), I(greater(dilation_d, 1)))
+                + 1
+            ),
+        )
+    )
+    i_first = I(
+        first_turn(
+            0, dilation_h, I(-quotient(I(y * stride_h - padding_h), I(greater(dilation_h, 1))))
+        )
+    )
+    i_end = I(
+        end_turn(
+            n_i,
+            dilation_h,
+            I(
+                quotient(I(padding_h + self_size3 - y * stride_h - 1), I(greater(dilation_h, 1)))
+                + 1
+            ),
+        )
+    )
+    j_first = I(
+        first_turn(
+            0, dilation_w, I(-quotient(I(x * stride_w - padding_w), I(greater(dilation_w, 1))))
+        )
+    )
+    j_end = I(
+        end_turn(
+            n_j,
+            dilation_w,
+            I(
+                quotient(I(padding_w + self_size2 - x * stride_w - 1), I(greater(dilation_w, 1)))
+                + 1
+            ),
+        )
+    )
+    values_total = LOWEST
+    for k in range(k_first, k_end):
+        if (
+            I(k * dilation_d + z * stride_d - padding_d) >= 0
+            and I(padding_d + self_size4 - k * dilation_d - z * stride_d - 1) >= 0
+        ):
+            for i in range(i_first, i_end):
+                if (
+                    I(i * dilation_h + y * stride_h - padding_h) >= 0
+                    and I(padding_h + self_size3 - i * dilation_h - y * stride_h - 1) >= 0
+                ):
+                    for j in range(I(j_first + lane), j_end, LANES):
+                        if (
+                            I(j * dilation_w + x * stride_w - padding_w) >= 0
+                            and I(padding_w + self_size2 - j * dilation_w - x * stride_w - 1) >= 0
+                        ):
+                            self_value = self[
+                                U(
+                                    self_p
+                                    + I(I(k * dilation_d + z * stride_d - padding_d) * self_s0)
+                                    + I(I(i * dilation_h + y * stride_h - padding_h) * self_s1)
+                                    + I(I(j * dilation_w + x * stride_w - padding_w) * self_s2)
+                                    + I(c * self_s3)
+                                )
+                            ]
+                            values_item = self_value
+                            values_total = (
+                                values_item
+                                if (values_item > values_total) | (values_item != values_item)
+                                else values_total
+                            )
+    values_total = joined_larger(values_total)
+    values_here = values_total
+    if lane == 0:
+        values[
+            U(values_p + I(z * values_s0) + I(y * values_s1) + I(x * values_s2) + I(c * values_s3))
+        ] = values_here
+    indices_total = LOWEST
+    indices_total_at = I(0)
+    indices_total_seen = False
+    for k in range(k_first, k_end):
+        if (
+            I(k * dilation_d + z * stride_d - padding_d) >= 0
+            and I(padding_d + self_size4 - k * dilation_d - z * stride_d - 1) >= 0
+        ):
+            for i in range(i_first, i_end):
+                if (
+                    I(i * dilation_h + y * stride_h - padding_h) >= 0
+                    and I(padding_h + self_size3 - i * dilation_h - y * stride_h - 1) >= 0
+                ):
+                    for j in range(I(j_first + lane), j_end, LANES):
+                        if (
+                            I(j * dilation_w + x * stride_w - padding_w) >= 0
+                            and I(padding_w + self_size2 - j * dilation_w - x * stride_w - 1) >= 0
+                        ):
+                            self_value2 = self[
+                                U(
+                                    self_p
+                                    + I(I(k * dilation_d + z * stride_d - padding_d) * self_s0)
+                                    + I(I(i * dilation_h + y * stride_h - padding_h) * self_s1)
+                                    + I(I(j * dilation_w + x * stride_w - padding_w) * self_s2)
+                                    + I(c * self_s3)
+                                )
+                            ]
+                            candidate = self_value2
+                            if (
+                                (candidate > indices_total)
+                                | (candidate != candidate)
+                                | (not indices_total_seen)
+                            ):
+                                indices_total = candidate
+                                indices_total_at = I(
+                                    i * dilation_h * self_size2
+                                    + j * dilation_w
+                                    + k * dilation_d * self_size2 * self_size3
+                                )
+                                indices_total_seen = True
+    indices_best = joined_larger(indices_total)
+    indices_total_at = joined_first(indices_total, indices_best, indices_total_at)
+    indices_here = np.int64(
+        I(
+            x * stride_w
+            + y * stride_h * self_size2
+            + z * stride_d * self_size2 * self_size3
+            - padding_d * self_size2 * self_size3
+            - padding_h * self_size2
+            - padding_w
+        )
+        + indices_total_at
+    )
+    if lane == 0:
+        indices[
+            U(
+                indices_p
+                + I(z * indices_s0)
+                + I(y * indices_s1)
+                + I(x * indices_s2)
+                + I(c * indices_s3)
+            )
+        ] = indices_here
+
+
+def max_pool3d_with_indices_extents(
+    self, windows_d, windows_h, windows_w, kernel_d, kernel_h, kernel_w, stride_d, stride_h,
+    stride_w, padding_d, padding_h, padding_w, dilation_d, dilation_h, dilation_w,
+):  # fmt: skip
+    """The extents of z, y, x, k, i, j, c; sizes must agree."""
+    n_z = windows_d
+    n_y = windows_h
+    n_x = windows_w
+    n_k = kernel_d
+    n_i = kernel_h
+    n_j = kernel_w
+    n_c = self[-1]
+    some("max_pool3d_with_indices", "k", n_k)
+    some("max_pool3d_with_indices", "i", n_i)
+    some("max_pool3d_with_indices", "j", n_j)
+    return n_z, n_y, n_x, n_k, n_i, n_j, n_c
+
+
+program = IndexProgram(
+    "max_pool3d_with_indices",
+    arguments=("self", "kernel_size", "stride", "padding", "dilation", "ceil_mode"),
+    inputs={"self": TensorForm(True, ("", "", "", ""))},
+    results={
+        "values": TensorForm(True, ("z", "y", "x", "c")),
+        "indices": TensorForm(True, ("z", "y", "x", "c"), "int"),
+    },
+    integers=(
+        "windows_d", "windows_h", "windows_w", "kernel_d", "kernel_h", "kernel_w", "stride_d",
+        "stride_h", "stride_w", "padding_d", "padding_h", "padding_w", "dilation_d", "dilation_h",
+        "dilation_w",
+    ),
+    indices=("z", "y", "x", "k", "i", "j", "c"),
+    measure=max_pool3d_with_indices_extents,
+    dims=(("self", -4), ("self", -3), ("self", -2)),
+    compares=True,
+    geometry=pooling_geometry.greatest_told3d,
+    single=single,
+    launches=(
+        Launch(
+            function=max_pool3d_with_indices_0, arrays=("self", "values", "indices"),
+            writes=("values", "indices"), extents=("x", "y", "z", "c", "k", "i", "j"),
+            integers=(
+                "dilation_d", "stride_d", "padding_d", "size(self, -4)", "dilation_h", "stride_h",
+                "padding_h", "size(self, -3)", "dilation_w", "stride_w", "padding_w",
+                "size(self, -2)",
+            ),
+            has_batch=True, items=("z", "y", "x"),
+            work=(("c", "k", "i", "j"), ("c", "k", "i", "j")),
+            window=Window(
+                Launch(
+                    function=max_pool3d_with_indices_0_window, arrays=("self", "values", "indices"),
+                    writes=("values", "indices"), extents=("c", "x", "y", "z", "k", "i", "j"),
+                    integers=(
+                        "dilation_d", "stride_d", "padding_d", "size(self, -4)", "dilation_h",
+                        "stride_h", "padding_h", "size(self, -3)", "dilation_w", "stride_w",
+                        "padding_w", "size(self, -2)",
+                    ),
+                    has_batch=True, items=("z", "y", "x"),
+                    work=(("c", "k", "i", "j"), ("c", "k", "i", "j")),
+                ),
+                ("k", "i", "j"), ("k", "i", "j", "dilation_d", "dilation_h", "dilation_w"),
+            ),
+        ),
+    ),
     on_device=(
         Launch(
             function=max_pool3d_with_indices_device_0, arrays=("self", "values", "indices"),
             writes=("values", "indices"), extents=("k", "i", "j"),
             integers=(
-                "dilation_d", "stride_d", "padding_d", "size(self, -3)", "dilation_h", "stride_h",
-                "padding_h", "size(self, -2)", "dilation_w", "stride_w", "padding_w",
-                "size(self, -1)",
+                "dilation_d", "stride_d", "padding_d", "size(self, -4)", "dilation_h", "stride_h",
+                "padding_h", "size(self, -3)", "dilation_w", "stride_w", "padding_w",
+                "size(self, -2)",
             ),
-            has_batch=True, items=("z", "y", "x"), work=(("k", "i", "j"), ("k", "i", "j")),
+            has_batch=True, items=("z", "y", "x", "c"), work=(("k", "i", "j"), ("k", "i", "j")),
             lanes=("j", False),
             reach=(
                 (1, ("z", "stride_d")), (1, ("padding_d",)), (6, ()), (2, ("dilation_d",)),
-                (1, ("size(self, -3)",)), (1, ("y", "stride_h")), (1, ("padding_h",)),
-                (2, ("dilation_h",)), (1, ("size(self, -2)",)), (1, ("x", "stride_w")),
-                (1, ("padding_w",)), (2, ("dilation_w",)), (1, ("size(self, -1)",)),
+                (1, ("size(self, -4)",)), (1, ("y", "stride_h")), (1, ("padding_h",)),
+                (2, ("dilation_h",)), (1, ("size(self, -3)",)), (1, ("x", "stride_w")),
+                (1, ("padding_w",)), (2, ("dilation_w",)), (1, ("size(self, -2)",)),
                 (1, ("k", "dilation_d")), (1, ("i", "dilation_h")), (1, ("j", "dilation_w")),
-                (1, ("i", "dilation_h", "size(self, -1)")),
-                (1, ("k", "dilation_d", "size(self, -1)", "size(self, -2)")),
-                (1, ("y", "stride_h", "size(self, -1)")),
-                (1, ("z", "stride_d", "size(self, -1)", "size(self, -2)")),
-                (1, ("padding_d", "size(self, -1)", "size(self, -2)")),
-                (1, ("padding_h", "size(self, -1)")),
+                (1, ("i", "dilation_h", "size(self, -2)")),
+                (1, ("k", "dilation_d", "size(self, -2)", "size(self, -3)")),
+                (1, ("y", "stride_h", "size(self, -2)")),
+                (1, ("z", "stride_d", "size(self, -2)", "size(self, -3)")),
+                (1, ("padding_d", "size(self, -2)", "size(self, -3)")),
+                (1, ("padding_h", "size(self, -2)")),
             ),
         ),
     ),
