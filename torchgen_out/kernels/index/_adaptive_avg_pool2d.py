@@ -22,73 +22,39 @@ from torchgen_out._runtime.kernels.vecmath.numpy_reference import T
 
 
 def _adaptive_avg_pool2d_single_0(
-    start, stop, self, total, self_at, self_row, self_s0, self_s1, total_at, total_row, total_s0,
-    total_s1, batch, dims, batches, n_x, n_y, n_i, n_j,
+    start, stop, self, out, self_at, self_row, self_s0, self_s1, out_at, out_row, out_s0, out_s1,
+    batch, dims, batches, n_x, n_y, n_i, n_j,
 ):  # fmt: skip
     """total[..., y, x] = sum(i, j where i >= (y * size(self, -2) // windows_h) and ((y *
-    size(self, -2) + windows_h + size(self, -2) - 1) // windows_h) >= i + 1 and j >= (x *
-    size(self, -1) // windows_w) and ((x * size(self, -1) + windows_w + size(self, -1) - 1) //
-    windows_w) >= j + 1: self[..., i, j])
+        size(self, -2) + windows_h + size(self, -2) - 1) // windows_h) >= i + 1 and j >= (x *
+        size(self, -1) // windows_w) and ((x * size(self, -1) + windows_w + size(self, -1) - 1)
+        // windows_w) >= j + 1: self[..., i, j])
+    count[..., y, x] = sum(i, j where i >= (y * size(self, -2) // windows_h) and ((y *
+        size(self, -2) + windows_h + size(self, -2) - 1) // windows_h) >= i + 1 and j >= (x *
+        size(self, -1) // windows_w) and ((x * size(self, -1) + windows_w + size(self, -1) - 1)
+        // windows_w) >= j + 1: 1)
+    out[..., y, x] = total[..., y, x] / count[..., y, x]
     """
     y = start % n_y
     rest = start // n_y
     for _ in range(start, stop):
         self_p = self_at + row_start(batch, dims, self_row, rest)
-        total_p = total_at + row_start(batch, dims, total_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
         i_first = greater(0, (y * n_i // n_y))
         i_end = lesser(n_i, ((y * n_i + n_y + n_i - 1) // n_y))
         for x in range(n_x):
             j_first = greater(0, (x * n_j // n_x))
             j_end = lesser(n_j, ((x * n_j + n_x + n_j - 1) // n_x))
+            count = T(greater(i_end - i_first, 0) * greater(j_end - j_first, 0))
             total_total = WIDE(0)
             for i in range(i_first, i_end):
                 for j in range(j_first, j_end):
                     self_value = T(self[U(self_p + i * self_s0 + j * self_s1)])
                     total_item = WIDE(self_value)
                     total_total = total_total + total_item
-            total_here = T(total_total)
-            total[U(total_p + y * total_s0 + x * total_s1)] = total_here
-        y += 1
-        if y == n_y:
-            y = 0
-            rest += 1
-    return True
-
-
-def _adaptive_avg_pool2d_single_1(
-    start, stop, elements, elements_at, elements_s0, elements_s1, n_i, n_y, n_x, n_j
-):
-    """elements[y, x] = (((y * size(self, -2) + windows_h + size(self, -2) - 1) // windows_h) - (y
-    * size(self, -2) // windows_h)) * (((x * size(self, -1) + windows_w + size(self, -1) - 1) //
-    windows_w) - (x * size(self, -1) // windows_w))
-    """
-    for item in range(start, stop):
-        y = item
-        quotient_value = (y * n_i + n_y + n_i - 1) // n_y
-        quotient_value2 = y * n_i // n_y
-        for x in range(n_x):
-            place_value = T(quotient_value - quotient_value2)
-            place_value2 = T(((x * n_j + n_x + n_j - 1) // n_x) - (x * n_j // n_x))
-            elements_value = place_value * place_value2
-            elements[U(elements_at + y * elements_s0 + x * elements_s1)] = elements_value
-    return True
-
-
-def _adaptive_avg_pool2d_single_2(
-    start, stop, total, elements, out, total_at, total_row, total_s0, total_s1, elements_at,
-    elements_s0, elements_s1, out_at, out_row, out_s0, out_s1, batch, dims, batches, n_y, n_x,
-):  # fmt: skip
-    """out[..., y, x] = total[..., y, x] / elements[y, x]"""
-    y = start % n_y
-    rest = start // n_y
-    for _ in range(start, stop):
-        total_p = total_at + row_start(batch, dims, total_row, rest)
-        out_p = out_at + row_start(batch, dims, out_row, rest)
-        for x in range(n_x):
-            total_value = total[U(total_p + y * total_s0 + x * total_s1)]
-            elements_value = elements[U(elements_at + y * elements_s0 + x * elements_s1)]
-            out_value = total_value / elements_value
-            out[U(out_p + y * out_s0 + x * out_s1)] = out_value
+            total = T(total_total)
+            out_here = total / count
+            out[U(out_p + y * out_s0 + x * out_s1)] = out_here
         y += 1
         if y == n_y:
             y = 0
@@ -118,20 +84,6 @@ def _adaptive_avg_pool2d_single_extents(self, windows_h, windows_w):
             "((x * size(self, -1) + windows_w + size(self, -1) - 1) // windows_w)",
             windows_w,
         )
-    if n_y:
-        nonzero(
-            "_adaptive_avg_pool2d",
-            "((y * size(self, -2) + windows_h + size(self, -2) - 1) // windows_h)",
-            windows_h,
-        )
-        nonzero("_adaptive_avg_pool2d", "(y * size(self, -2) // windows_h)", windows_h)
-    if n_x:
-        nonzero(
-            "_adaptive_avg_pool2d",
-            "((x * size(self, -1) + windows_w + size(self, -1) - 1) // windows_w)",
-            windows_w,
-        )
-        nonzero("_adaptive_avg_pool2d", "(x * size(self, -1) // windows_w)", windows_w)
     return n_y, n_x, n_i, n_j
 
 
@@ -140,23 +92,15 @@ single = IndexProgram(
     arguments=("self", "output_size"),
     inputs={"self": TensorForm(True, ("", ""))},
     results={"out": TensorForm(True, ("y", "x"))},
-    temporaries={"total": TensorForm(True, ("y", "x")), "elements": TensorForm(False, ("y", "x"))},
     integers=("windows_h", "windows_w"),
     indices=("y", "x", "i", "j"),
     measure=_adaptive_avg_pool2d_single_extents,
     divides=True,
     launches=(
         Launch(
-            function=_adaptive_avg_pool2d_single_0, arrays=("self", "total"), writes=("total",),
-            extents=("x", "y", "i", "j"), has_batch=True, items=("y",), work=(("x", "i", "j"),),
-        ),
-        Launch(
-            function=_adaptive_avg_pool2d_single_1, arrays=("elements",), writes=("elements",),
-            extents=("i", "y", "x", "j"), items=("y",), work=(("x",),),
-        ),
-        Launch(
-            function=_adaptive_avg_pool2d_single_2, arrays=("total", "elements", "out"),
-            writes=("out",), extents=("y", "x"), has_batch=True, items=("y",), work=(("x",),),
+            function=_adaptive_avg_pool2d_single_0, arrays=("self", "out"), writes=("out",),
+            extents=("x", "y", "i", "j"), has_batch=True, items=("y",),
+            work=(("x", "i", "j"), ("x",)),
         ),
     ),
 )  # fmt: skip
@@ -225,30 +169,15 @@ def _adaptive_avg_pool2d_0(
 
 
 def _adaptive_avg_pool2d_1(
-    start, stop, elements, elements_at, elements_s0, elements_s1, n_i, n_y, n_x, n_j
-):
-    """elements[y, x] = (((y * size(self, -3) + windows_h + size(self, -3) - 1) // windows_h) - (y
-    * size(self, -3) // windows_h)) * (((x * size(self, -2) + windows_w + size(self, -2) - 1) //
-    windows_w) - (x * size(self, -2) // windows_w))
-    """
-    for item in range(start, stop):
-        y = item
-        quotient_value = (y * n_i + n_y + n_i - 1) // n_y
-        quotient_value2 = y * n_i // n_y
-        for x in range(n_x):
-            place_value = T(quotient_value - quotient_value2)
-            place_value2 = T(((x * n_j + n_x + n_j - 1) // n_x) - (x * n_j // n_x))
-            elements_value = place_value * place_value2
-            elements[U(elements_at + y * elements_s0 + x * elements_s1)] = elements_value
-    return True
-
-
-def _adaptive_avg_pool2d_2(
-    start, stop, total, elements, out, total_at, total_row, total_s0, total_s1, total_s2,
-    elements_at, elements_s0, elements_s1, out_at, out_row, out_s0, out_s1, out_s2, batch, dims,
-    batches, n_x, n_y, n_c,
+    start, stop, total, out, total_at, total_row, total_s0, total_s1, total_s2, out_at, out_row,
+    out_s0, out_s1, out_s2, batch, dims, batches, n_x, n_y, n_i, n_j, n_c,
 ):  # fmt: skip
-    """out[..., y, x, c] = total[..., y, x, c] / elements[y, x]"""
+    """count[..., y, x] = sum(i, j where i >= (y * size(self, -3) // windows_h) and ((y *
+        size(self, -3) + windows_h + size(self, -3) - 1) // windows_h) >= i + 1 and j >= (x *
+        size(self, -2) // windows_w) and ((x * size(self, -2) + windows_w + size(self, -2) - 1)
+        // windows_w) >= j + 1: 1)
+    out[..., y, x, c] = total[..., y, x, c] / count[..., y, x]
+    """
     x = start % n_x
     rest = start // n_x
     y = rest % n_y
@@ -256,10 +185,14 @@ def _adaptive_avg_pool2d_2(
     for _ in range(start, stop):
         total_p = total_at + row_start(batch, dims, total_row, rest)
         out_p = out_at + row_start(batch, dims, out_row, rest)
+        i_first = greater(0, (y * n_i // n_y))
+        i_end = lesser(n_i, ((y * n_i + n_y + n_i - 1) // n_y))
+        j_first = greater(0, (x * n_j // n_x))
+        j_end = lesser(n_j, ((x * n_j + n_x + n_j - 1) // n_x))
+        count = T(greater(i_end - i_first, 0) * greater(j_end - j_first, 0))
         for c in range(n_c):
             total_value = total[U(total_p + y * total_s0 + x * total_s1 + c * total_s2)]
-            elements_value = elements[U(elements_at + y * elements_s0 + x * elements_s1)]
-            out_value = total_value / elements_value
+            out_value = total_value / count
             out[U(out_p + y * out_s0 + x * out_s1 + c * out_s2)] = out_value
         x += 1
         if x == n_x:
@@ -295,26 +228,35 @@ def _adaptive_avg_pool2d_device_0(
 
 
 def _adaptive_avg_pool2d_device_1(
-    y, x, elements, elements_at, elements_s0, elements_s1, n_i, n_y, n_j, n_x
-):
-    """The statements of `_adaptive_avg_pool2d_1`."""
-    place_value = T(I(quotient(I(y * n_i + n_y + n_i - 1), n_y) - quotient(I(y * n_i), n_y)))
-    place_value2 = T(I(quotient(I(x * n_j + n_x + n_j - 1), n_x) - quotient(I(x * n_j), n_x)))
-    elements_here = place_value * place_value2
-    elements[U(elements_at + I(y * elements_s0) + I(x * elements_s1))] = elements_here
+    y, x, rest, lane, count, count_at, count_row, count_s0, count_s1, batch, dims, batches, n_i,
+    n_y, n_j, n_x,
+):  # fmt: skip
+    """count[..., y, x] = sum(i, j where i >= (y * size(self, -3) // windows_h) and ((y *
+    size(self, -3) + windows_h + size(self, -3) - 1) // windows_h) >= i + 1 and j >= (x *
+    size(self, -2) // windows_w) and ((x * size(self, -2) + windows_w + size(self, -2) - 1) //
+    windows_w) >= j + 1: 1)
+    """
+    count_p = I(count_at + row_start(batch, dims, count_row, rest))
+    i_first = I(greater(0, I(quotient(I(y * n_i), n_y))))
+    i_end = I(lesser(n_i, I(quotient(I(y * n_i + n_y + n_i - 1), n_y))))
+    j_first = I(greater(0, I(quotient(I(x * n_j), n_x))))
+    j_end = I(lesser(n_j, I(quotient(I(x * n_j + n_x + n_j - 1), n_x))))
+    count_here = T(greater(i_end - i_first, 0) * greater(j_end - j_first, 0))
+    if lane == 0:
+        count[U(count_p + I(y * count_s0) + I(x * count_s1))] = count_here
 
 
 def _adaptive_avg_pool2d_device_2(
-    y, x, c, rest, total, elements, out, total_at, total_row, total_s0, total_s1, total_s2,
-    elements_at, elements_s0, elements_s1, out_at, out_row, out_s0, out_s1, out_s2, batch, dims,
-    batches,
+    y, x, c, rest, total, count, out, total_at, total_row, total_s0, total_s1, total_s2, count_at,
+    count_row, count_s0, count_s1, out_at, out_row, out_s0, out_s1, out_s2, batch, dims, batches,
 ):  # fmt: skip
-    """out[..., y, x, c] = total[..., y, x, c] / elements[y, x]"""
+    """out[..., y, x, c] = total[..., y, x, c] / count[..., y, x]"""
     total_p = I(total_at + row_start(batch, dims, total_row, rest))
+    count_p = I(count_at + row_start(batch, dims, count_row, rest))
     out_p = I(out_at + row_start(batch, dims, out_row, rest))
     total_value = total[U(total_p + I(y * total_s0) + I(x * total_s1) + I(c * total_s2))]
-    elements_value = elements[U(elements_at + I(y * elements_s0) + I(x * elements_s1))]
-    out_here = total_value / elements_value
+    count_value = count[U(count_p + I(y * count_s0) + I(x * count_s1))]
+    out_here = total_value / count_value
     out[U(out_p + I(y * out_s0) + I(x * out_s1) + I(c * out_s2))] = out_here
 
 
@@ -341,20 +283,6 @@ def _adaptive_avg_pool2d_extents(self, windows_h, windows_w):
             "((x * size(self, -2) + windows_w + size(self, -2) - 1) // windows_w)",
             windows_w,
         )
-    if n_y:
-        nonzero(
-            "_adaptive_avg_pool2d",
-            "((y * size(self, -3) + windows_h + size(self, -3) - 1) // windows_h)",
-            windows_h,
-        )
-        nonzero("_adaptive_avg_pool2d", "(y * size(self, -3) // windows_h)", windows_h)
-    if n_x:
-        nonzero(
-            "_adaptive_avg_pool2d",
-            "((x * size(self, -2) + windows_w + size(self, -2) - 1) // windows_w)",
-            windows_w,
-        )
-        nonzero("_adaptive_avg_pool2d", "(x * size(self, -2) // windows_w)", windows_w)
     return n_y, n_x, n_i, n_j, n_c
 
 
@@ -363,11 +291,9 @@ program = IndexProgram(
     arguments=("self", "output_size"),
     inputs={"self": TensorForm(True, ("", "", ""))},
     results={"out": TensorForm(True, ("y", "x", "c"))},
-    temporaries={
-        "total": TensorForm(True, ("y", "x", "c")), "elements": TensorForm(False, ("y", "x")),
-    },
+    temporaries={"total": TensorForm(True, ("y", "x", "c"))},
     on_device_temporaries={
-        "total": TensorForm(True, ("y", "x", "c")), "elements": TensorForm(False, ("y", "x")),
+        "total": TensorForm(True, ("y", "x", "c")), "count": TensorForm(True, ("y", "x")),
     },
     integers=("windows_h", "windows_w"),
     indices=("y", "x", "i", "j", "c"),
@@ -382,12 +308,9 @@ program = IndexProgram(
             work=(("c", "i", "j"),), tile="c",
         ),
         Launch(
-            function=_adaptive_avg_pool2d_1, arrays=("elements",), writes=("elements",),
-            extents=("i", "y", "x", "j"), items=("y",), work=(("x",),),
-        ),
-        Launch(
-            function=_adaptive_avg_pool2d_2, arrays=("total", "elements", "out"), writes=("out",),
-            extents=("x", "y", "c"), has_batch=True, items=("y", "x"), work=(("c",),),
+            function=_adaptive_avg_pool2d_1, arrays=("total", "out"), writes=("out",),
+            extents=("x", "y", "i", "j", "c"), has_batch=True, items=("y", "x"),
+            work=(("i", "j"), ("c",)),
         ),
     ),
     on_device=(
@@ -401,15 +324,16 @@ program = IndexProgram(
             ),
         ),
         Launch(
-            function=_adaptive_avg_pool2d_device_1, arrays=("elements",), writes=("elements",),
-            extents=("i", "y", "j", "x"), items=("y", "x"), work=((),),
+            function=_adaptive_avg_pool2d_device_1, arrays=("count",), writes=("count",),
+            extents=("i", "y", "j", "x"), has_batch=True, items=("y", "x"), work=(("i", "j"),),
+            lanes=("j", False),
             reach=(
-                (1, ()), (2, ("y", "i")), (5, ("y",)), (1, ("i",)), (2, ("x", "j")), (5, ("x",)),
+                (1, ("y", "i")), (3, ("y",)), (1, ()), (1, ("i",)), (1, ("x", "j")), (3, ("x",)),
                 (1, ("j",)),
             ),
         ),
         Launch(
-            function=_adaptive_avg_pool2d_device_2, arrays=("total", "elements", "out"),
+            function=_adaptive_avg_pool2d_device_2, arrays=("total", "count", "out"),
             writes=("out",), has_batch=True, items=("y", "x", "c"), work=((),),
         ),
     ),

@@ -22,14 +22,20 @@ from torchgen_out._runtime.kernels.vecmath.numpy_reference import T
 
 
 def _adaptive_avg_pool3d_single_0(
-    start, stop, self, total, self_at, self_row, self_s0, self_s1, self_s2, total_at, total_row,
-    total_s0, total_s1, total_s2, batch, dims, batches, n_x, n_y, n_z, n_k, n_i, n_j,
+    start, stop, self, out, self_at, self_row, self_s0, self_s1, self_s2, out_at, out_row, out_s0,
+    out_s1, out_s2, batch, dims, batches, n_x, n_y, n_z, n_k, n_i, n_j,
 ):  # fmt: skip
     """total[..., z, y, x] = sum(k, i, j where k >= (z * size(self, -3) // windows_d) and ((z *
-    size(self, -3) + windows_d + size(self, -3) - 1) // windows_d) >= k + 1 and i >= (y *
-    size(self, -2) // windows_h) and ((y * size(self, -2) + windows_h + size(self, -2) - 1) //
-    windows_h) >= i + 1 and j >= (x * size(self, -1) // windows_w) and ((x * size(self, -1) +
-    windows_w + size(self, -1) - 1) // windows_w) >= j + 1: self[..., k, i, j])
+        size(self, -3) + windows_d + size(self, -3) - 1) // windows_d) >= k + 1 and i >= (y *
+        size(self, -2) // windows_h) and ((y * size(self, -2) + windows_h + size(self, -2) - 1)
+        // windows_h) >= i + 1 and j >= (x * size(self, -1) // windows_w) and ((x * size(self,
+        -1) + windows_w + size(self, -1) - 1) // windows_w) >= j + 1: self[..., k, i, j])
+    count[..., z, y, x] = sum(k, i, j where k >= (z * size(self, -3) // windows_d) and ((z *
+        size(self, -3) + windows_d + size(self, -3) - 1) // windows_d) >= k + 1 and i >= (y *
+        size(self, -2) // windows_h) and ((y * size(self, -2) + windows_h + size(self, -2) - 1)
+        // windows_h) >= i + 1 and j >= (x * size(self, -1) // windows_w) and ((x * size(self,
+        -1) + windows_w + size(self, -1) - 1) // windows_w) >= j + 1: 1)
+    out[..., z, y, x] = total[..., z, y, x] / count[..., z, y, x]
     """
     y = start % n_y
     rest = start // n_y
@@ -37,7 +43,7 @@ def _adaptive_avg_pool3d_single_0(
     rest = rest // n_z
     for _ in range(start, stop):
         self_p = self_at + row_start(batch, dims, self_row, rest)
-        total_p = total_at + row_start(batch, dims, total_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
         k_first = greater(0, (z * n_k // n_z))
         k_end = lesser(n_k, ((z * n_k + n_z + n_k - 1) // n_z))
         i_first = greater(0, (y * n_i // n_y))
@@ -45,6 +51,11 @@ def _adaptive_avg_pool3d_single_0(
         for x in range(n_x):
             j_first = greater(0, (x * n_j // n_x))
             j_end = lesser(n_j, ((x * n_j + n_x + n_j - 1) // n_x))
+            count = T(
+                greater(k_end - k_first, 0)
+                * greater(i_end - i_first, 0)
+                * greater(j_end - j_first, 0)
+            )
             total_total = WIDE(0)
             for k in range(k_first, k_end):
                 for i in range(i_first, i_end):
@@ -52,70 +63,9 @@ def _adaptive_avg_pool3d_single_0(
                         self_value = T(self[U(self_p + k * self_s0 + i * self_s1 + j * self_s2)])
                         total_item = WIDE(self_value)
                         total_total = total_total + total_item
-            total_here = T(total_total)
-            total[U(total_p + z * total_s0 + y * total_s1 + x * total_s2)] = total_here
-        y += 1
-        if y == n_y:
-            y = 0
-            z += 1
-            if z == n_z:
-                z = 0
-                rest += 1
-    return True
-
-
-def _adaptive_avg_pool3d_single_1(
-    start, stop, elements, elements_at, elements_s0, elements_s1, elements_s2, n_y, n_k, n_z, n_i,
-    n_x, n_j,
-):  # fmt: skip
-    """elements[z, y, x] = (((z * size(self, -3) + windows_d + size(self, -3) - 1) // windows_d) -
-    (z * size(self, -3) // windows_d)) * (((y * size(self, -2) + windows_h + size(self, -2) - 1)
-    // windows_h) - (y * size(self, -2) // windows_h)) * (((x * size(self, -1) + windows_w +
-    size(self, -1) - 1) // windows_w) - (x * size(self, -1) // windows_w))
-    """
-    y = start % n_y
-    rest = start // n_y
-    z = rest
-    for _ in range(start, stop):
-        quotient_value = (z * n_k + n_z + n_k - 1) // n_z
-        quotient_value2 = z * n_k // n_z
-        quotient_value3 = (y * n_i + n_y + n_i - 1) // n_y
-        quotient_value4 = y * n_i // n_y
-        for x in range(n_x):
-            place_value = T(quotient_value - quotient_value2)
-            place_value2 = T(quotient_value3 - quotient_value4)
-            place_value3 = T(((x * n_j + n_x + n_j - 1) // n_x) - (x * n_j // n_x))
-            elements_value = place_value * place_value2 * place_value3
-            elements[U(elements_at + z * elements_s0 + y * elements_s1 + x * elements_s2)] = (
-                elements_value
-            )
-        y += 1
-        if y == n_y:
-            y = 0
-            z += 1
-    return True
-
-
-def _adaptive_avg_pool3d_single_2(
-    start, stop, total, elements, out, total_at, total_row, total_s0, total_s1, total_s2,
-    elements_at, elements_s0, elements_s1, elements_s2, out_at, out_row, out_s0, out_s1, out_s2,
-    batch, dims, batches, n_y, n_z, n_x,
-):  # fmt: skip
-    """out[..., z, y, x] = total[..., z, y, x] / elements[z, y, x]"""
-    y = start % n_y
-    rest = start // n_y
-    z = rest % n_z
-    rest = rest // n_z
-    for _ in range(start, stop):
-        total_p = total_at + row_start(batch, dims, total_row, rest)
-        out_p = out_at + row_start(batch, dims, out_row, rest)
-        for x in range(n_x):
-            total_value = total[U(total_p + z * total_s0 + y * total_s1 + x * total_s2)]
-            elements_value = elements[
-                U(elements_at + z * elements_s0 + y * elements_s1 + x * elements_s2)
-            ]
-            out_value = total_value / elements_value
-            out[U(out_p + z * out_s0 + y * out_s1 + x * out_s2)] = out_value
+            total = T(total_total)
+            out_here = total / count
+            out[U(out_p + z * out_s0 + y * out_s1 + x * out_s2)] = out_here
         y += 1
         if y == n_y:
             y = 0
@@ -158,27 +108,6 @@ def _adaptive_avg_pool3d_single_extents(self, windows_d, windows_h, windows_w):
             "((x * size(self, -1) + windows_w + size(self, -1) - 1) // windows_w)",
             windows_w,
         )
-    if n_z:
-        nonzero(
-            "_adaptive_avg_pool3d",
-            "((z * size(self, -3) + windows_d + size(self, -3) - 1) // windows_d)",
-            windows_d,
-        )
-        nonzero("_adaptive_avg_pool3d", "(z * size(self, -3) // windows_d)", windows_d)
-    if n_y:
-        nonzero(
-            "_adaptive_avg_pool3d",
-            "((y * size(self, -2) + windows_h + size(self, -2) - 1) // windows_h)",
-            windows_h,
-        )
-        nonzero("_adaptive_avg_pool3d", "(y * size(self, -2) // windows_h)", windows_h)
-    if n_x:
-        nonzero(
-            "_adaptive_avg_pool3d",
-            "((x * size(self, -1) + windows_w + size(self, -1) - 1) // windows_w)",
-            windows_w,
-        )
-        nonzero("_adaptive_avg_pool3d", "(x * size(self, -1) // windows_w)", windows_w)
     return n_z, n_y, n_x, n_k, n_i, n_j
 
 
@@ -187,27 +116,15 @@ single = IndexProgram(
     arguments=("self", "output_size"),
     inputs={"self": TensorForm(True, ("", "", ""))},
     results={"out": TensorForm(True, ("z", "y", "x"))},
-    temporaries={
-        "total": TensorForm(True, ("z", "y", "x")), "elements": TensorForm(False, ("z", "y", "x")),
-    },
     integers=("windows_d", "windows_h", "windows_w"),
     indices=("z", "y", "x", "k", "i", "j"),
     measure=_adaptive_avg_pool3d_single_extents,
     divides=True,
     launches=(
         Launch(
-            function=_adaptive_avg_pool3d_single_0, arrays=("self", "total"), writes=("total",),
+            function=_adaptive_avg_pool3d_single_0, arrays=("self", "out"), writes=("out",),
             extents=("x", "y", "z", "k", "i", "j"), has_batch=True, items=("z", "y"),
-            work=(("x", "k", "i", "j"),),
-        ),
-        Launch(
-            function=_adaptive_avg_pool3d_single_1, arrays=("elements",), writes=("elements",),
-            extents=("y", "k", "z", "i", "x", "j"), items=("z", "y"), work=(("x",),),
-        ),
-        Launch(
-            function=_adaptive_avg_pool3d_single_2, arrays=("total", "elements", "out"),
-            writes=("out",), extents=("y", "z", "x"), has_batch=True, items=("z", "y"),
-            work=(("x",),),
+            work=(("x", "k", "i", "j"), ("x",)),
         ),
     ),
 )  # fmt: skip
@@ -288,43 +205,17 @@ def _adaptive_avg_pool3d_0(
 
 
 def _adaptive_avg_pool3d_1(
-    start, stop, elements, elements_at, elements_s0, elements_s1, elements_s2, n_y, n_k, n_z, n_i,
-    n_x, n_j,
+    start, stop, total, out, total_at, total_row, total_s0, total_s1, total_s2, total_s3, out_at,
+    out_row, out_s0, out_s1, out_s2, out_s3, batch, dims, batches, n_x, n_y, n_z, n_k, n_i, n_j,
+    n_c,
 ):  # fmt: skip
-    """elements[z, y, x] = (((z * size(self, -4) + windows_d + size(self, -4) - 1) // windows_d) -
-    (z * size(self, -4) // windows_d)) * (((y * size(self, -3) + windows_h + size(self, -3) - 1)
-    // windows_h) - (y * size(self, -3) // windows_h)) * (((x * size(self, -2) + windows_w +
-    size(self, -2) - 1) // windows_w) - (x * size(self, -2) // windows_w))
+    """count[..., z, y, x] = sum(k, i, j where k >= (z * size(self, -4) // windows_d) and ((z *
+        size(self, -4) + windows_d + size(self, -4) - 1) // windows_d) >= k + 1 and i >= (y *
+        size(self, -3) // windows_h) and ((y * size(self, -3) + windows_h + size(self, -3) - 1)
+        // windows_h) >= i + 1 and j >= (x * size(self, -2) // windows_w) and ((x * size(self,
+        -2) + windows_w + size(self, -2) - 1) // windows_w) >= j + 1: 1)
+    out[..., z, y, x, c] = total[..., z, y, x, c] / count[..., z, y, x]
     """
-    y = start % n_y
-    rest = start // n_y
-    z = rest
-    for _ in range(start, stop):
-        quotient_value = (z * n_k + n_z + n_k - 1) // n_z
-        quotient_value2 = z * n_k // n_z
-        quotient_value3 = (y * n_i + n_y + n_i - 1) // n_y
-        quotient_value4 = y * n_i // n_y
-        for x in range(n_x):
-            place_value = T(quotient_value - quotient_value2)
-            place_value2 = T(quotient_value3 - quotient_value4)
-            place_value3 = T(((x * n_j + n_x + n_j - 1) // n_x) - (x * n_j // n_x))
-            elements_value = place_value * place_value2 * place_value3
-            elements[U(elements_at + z * elements_s0 + y * elements_s1 + x * elements_s2)] = (
-                elements_value
-            )
-        y += 1
-        if y == n_y:
-            y = 0
-            z += 1
-    return True
-
-
-def _adaptive_avg_pool3d_2(
-    start, stop, total, elements, out, total_at, total_row, total_s0, total_s1, total_s2, total_s3,
-    elements_at, elements_s0, elements_s1, elements_s2, out_at, out_row, out_s0, out_s1, out_s2,
-    out_s3, batch, dims, batches, n_x, n_y, n_z, n_c,
-):  # fmt: skip
-    """out[..., z, y, x, c] = total[..., z, y, x, c] / elements[z, y, x]"""
     x = start % n_x
     rest = start // n_x
     y = rest % n_y
@@ -334,14 +225,20 @@ def _adaptive_avg_pool3d_2(
     for _ in range(start, stop):
         total_p = total_at + row_start(batch, dims, total_row, rest)
         out_p = out_at + row_start(batch, dims, out_row, rest)
+        k_first = greater(0, (z * n_k // n_z))
+        k_end = lesser(n_k, ((z * n_k + n_z + n_k - 1) // n_z))
+        i_first = greater(0, (y * n_i // n_y))
+        i_end = lesser(n_i, ((y * n_i + n_y + n_i - 1) // n_y))
+        j_first = greater(0, (x * n_j // n_x))
+        j_end = lesser(n_j, ((x * n_j + n_x + n_j - 1) // n_x))
+        count = T(
+            greater(k_end - k_first, 0) * greater(i_end - i_first, 0) * greater(j_end - j_first, 0)
+        )
         for c in range(n_c):
             total_value = total[
                 U(total_p + z * total_s0 + y * total_s1 + x * total_s2 + c * total_s3)
             ]
-            elements_value = elements[
-                U(elements_at + z * elements_s0 + y * elements_s1 + x * elements_s2)
-            ]
-            out_value = total_value / elements_value
+            out_value = total_value / count
             out[U(out_p + z * out_s0 + y * out_s1 + x * out_s2 + c * out_s3)] = out_value
         x += 1
         if x == n_x:
@@ -396,34 +293,43 @@ def _adaptive_avg_pool3d_device_0(
 
 
 def _adaptive_avg_pool3d_device_1(
-    z, y, x, elements, elements_at, elements_s0, elements_s1, elements_s2, n_k, n_z, n_i, n_y, n_j,
-    n_x,
+    z, y, x, rest, lane, count, count_at, count_row, count_s0, count_s1, count_s2, batch, dims,
+    batches, n_k, n_z, n_i, n_y, n_j, n_x,
 ):  # fmt: skip
-    """The statements of `_adaptive_avg_pool3d_1`."""
-    place_value = T(I(quotient(I(z * n_k + n_z + n_k - 1), n_z) - quotient(I(z * n_k), n_z)))
-    place_value2 = T(I(quotient(I(y * n_i + n_y + n_i - 1), n_y) - quotient(I(y * n_i), n_y)))
-    place_value3 = T(I(quotient(I(x * n_j + n_x + n_j - 1), n_x) - quotient(I(x * n_j), n_x)))
-    elements_here = place_value * place_value2 * place_value3
-    elements[U(elements_at + I(z * elements_s0) + I(y * elements_s1) + I(x * elements_s2))] = (
-        elements_here
+    """count[..., z, y, x] = sum(k, i, j where k >= (z * size(self, -4) // windows_d) and ((z *
+    size(self, -4) + windows_d + size(self, -4) - 1) // windows_d) >= k + 1 and i >= (y *
+    size(self, -3) // windows_h) and ((y * size(self, -3) + windows_h + size(self, -3) - 1) //
+    windows_h) >= i + 1 and j >= (x * size(self, -2) // windows_w) and ((x * size(self, -2) +
+    windows_w + size(self, -2) - 1) // windows_w) >= j + 1: 1)
+    """
+    count_p = I(count_at + row_start(batch, dims, count_row, rest))
+    k_first = I(greater(0, I(quotient(I(z * n_k), n_z))))
+    k_end = I(lesser(n_k, I(quotient(I(z * n_k + n_z + n_k - 1), n_z))))
+    i_first = I(greater(0, I(quotient(I(y * n_i), n_y))))
+    i_end = I(lesser(n_i, I(quotient(I(y * n_i + n_y + n_i - 1), n_y))))
+    j_first = I(greater(0, I(quotient(I(x * n_j), n_x))))
+    j_end = I(lesser(n_j, I(quotient(I(x * n_j + n_x + n_j - 1), n_x))))
+    count_here = T(
+        greater(k_end - k_first, 0) * greater(i_end - i_first, 0) * greater(j_end - j_first, 0)
     )
+    if lane == 0:
+        count[U(count_p + I(z * count_s0) + I(y * count_s1) + I(x * count_s2))] = count_here
 
 
 def _adaptive_avg_pool3d_device_2(
-    z, y, x, c, rest, total, elements, out, total_at, total_row, total_s0, total_s1, total_s2,
-    total_s3, elements_at, elements_s0, elements_s1, elements_s2, out_at, out_row, out_s0, out_s1,
+    z, y, x, c, rest, total, count, out, total_at, total_row, total_s0, total_s1, total_s2,
+    total_s3, count_at, count_row, count_s0, count_s1, count_s2, out_at, out_row, out_s0, out_s1,
     out_s2, out_s3, batch, dims, batches,
 ):  # fmt: skip
-    """out[..., z, y, x, c] = total[..., z, y, x, c] / elements[z, y, x]"""
+    """out[..., z, y, x, c] = total[..., z, y, x, c] / count[..., z, y, x]"""
     total_p = I(total_at + row_start(batch, dims, total_row, rest))
+    count_p = I(count_at + row_start(batch, dims, count_row, rest))
     out_p = I(out_at + row_start(batch, dims, out_row, rest))
     total_value = total[
         U(total_p + I(z * total_s0) + I(y * total_s1) + I(x * total_s2) + I(c * total_s3))
     ]
-    elements_value = elements[
-        U(elements_at + I(z * elements_s0) + I(y * elements_s1) + I(x * elements_s2))
-    ]
-    out_here = total_value / elements_value
+    count_value = count[U(count_p + I(z * count_s0) + I(y * count_s1) + I(x * count_s2))]
+    out_here = total_value / count_value
     out[U(out_p + I(z * out_s0) + I(y * out_s1) + I(x * out_s2) + I(c * out_s3))] = out_here
 
 
@@ -460,27 +366,6 @@ def _adaptive_avg_pool3d_extents(self, windows_d, windows_h, windows_w):
             "((x * size(self, -2) + windows_w + size(self, -2) - 1) // windows_w)",
             windows_w,
         )
-    if n_z:
-        nonzero(
-            "_adaptive_avg_pool3d",
-            "((z * size(self, -4) + windows_d + size(self, -4) - 1) // windows_d)",
-            windows_d,
-        )
-        nonzero("_adaptive_avg_pool3d", "(z * size(self, -4) // windows_d)", windows_d)
-    if n_y:
-        nonzero(
-            "_adaptive_avg_pool3d",
-            "((y * size(self, -3) + windows_h + size(self, -3) - 1) // windows_h)",
-            windows_h,
-        )
-        nonzero("_adaptive_avg_pool3d", "(y * size(self, -3) // windows_h)", windows_h)
-    if n_x:
-        nonzero(
-            "_adaptive_avg_pool3d",
-            "((x * size(self, -2) + windows_w + size(self, -2) - 1) // windows_w)",
-            windows_w,
-        )
-        nonzero("_adaptive_avg_pool3d", "(x * size(self, -2) // windows_w)", windows_w)
     return n_z, n_y, n_x, n_k, n_i, n_j, n_c
 
 
@@ -489,13 +374,9 @@ program = IndexProgram(
     arguments=("self", "output_size"),
     inputs={"self": TensorForm(True, ("", "", "", ""))},
     results={"out": TensorForm(True, ("z", "y", "x", "c"))},
-    temporaries={
-        "total": TensorForm(True, ("z", "y", "x", "c")),
-        "elements": TensorForm(False, ("z", "y", "x")),
-    },
+    temporaries={"total": TensorForm(True, ("z", "y", "x", "c"))},
     on_device_temporaries={
-        "total": TensorForm(True, ("z", "y", "x", "c")),
-        "elements": TensorForm(False, ("z", "y", "x")),
+        "total": TensorForm(True, ("z", "y", "x", "c")), "count": TensorForm(True, ("z", "y", "x")),
     },
     integers=("windows_d", "windows_h", "windows_w"),
     indices=("z", "y", "x", "k", "i", "j", "c"),
@@ -510,12 +391,9 @@ program = IndexProgram(
             work=(("c", "k", "i", "j"),), tile="c",
         ),
         Launch(
-            function=_adaptive_avg_pool3d_1, arrays=("elements",), writes=("elements",),
-            extents=("y", "k", "z", "i", "x", "j"), items=("z", "y"), work=(("x",),),
-        ),
-        Launch(
-            function=_adaptive_avg_pool3d_2, arrays=("total", "elements", "out"), writes=("out",),
-            extents=("x", "y", "z", "c"), has_batch=True, items=("z", "y", "x"), work=(("c",),),
+            function=_adaptive_avg_pool3d_1, arrays=("total", "out"), writes=("out",),
+            extents=("x", "y", "z", "k", "i", "j", "c"), has_batch=True, items=("z", "y", "x"),
+            work=(("k", "i", "j"), ("c",)),
         ),
     ),
     on_device=(
@@ -529,15 +407,16 @@ program = IndexProgram(
             ),
         ),
         Launch(
-            function=_adaptive_avg_pool3d_device_1, arrays=("elements",), writes=("elements",),
-            extents=("k", "z", "i", "y", "j", "x"), items=("z", "y", "x"), work=((),),
+            function=_adaptive_avg_pool3d_device_1, arrays=("count",), writes=("count",),
+            extents=("k", "z", "i", "y", "j", "x"), has_batch=True, items=("z", "y", "x"),
+            work=(("k", "i", "j"),), lanes=("j", False),
             reach=(
-                (1, ()), (2, ("z", "k")), (5, ("z",)), (1, ("k",)), (2, ("y", "i")), (5, ("y",)),
-                (1, ("i",)), (2, ("x", "j")), (5, ("x",)), (1, ("j",)),
+                (1, ("z", "k")), (3, ("z",)), (1, ()), (1, ("k",)), (1, ("y", "i")), (3, ("y",)),
+                (1, ("i",)), (1, ("x", "j")), (3, ("x",)), (1, ("j",)),
             ),
         ),
         Launch(
-            function=_adaptive_avg_pool3d_device_2, arrays=("total", "elements", "out"),
+            function=_adaptive_avg_pool3d_device_2, arrays=("total", "count", "out"),
             writes=("out",), has_batch=True, items=("z", "y", "x", "c"), work=((),),
         ),
     ),
