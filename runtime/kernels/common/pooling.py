@@ -35,7 +35,11 @@ def average2d(
 ) -> dict[str, View | int]:
     """Planes, and the numbers of a mean over windows."""
     numbers = _numbers("hw", out.sizes, kernel_size, stride, padding, 1)
-    return {**_seen(2, out=out, self=self), **numbers, **_counting("hw", numbers, count_include_pad, divisor_override)}
+    return {
+        **_seen(2, out=out, self=self),
+        **numbers,
+        **_counting("hw", numbers, count_include_pad, divisor_override),
+    }
 
 
 def average3d(
@@ -50,7 +54,11 @@ def average3d(
 ) -> dict[str, View | int]:
     """Volumes, and the numbers of a mean over windows."""
     numbers = _numbers("dhw", out.sizes, kernel_size, stride, padding, 1)
-    return {**_seen(3, out=out, self=self), **numbers, **_counting("dhw", numbers, count_include_pad, divisor_override)}
+    return {
+        **_seen(3, out=out, self=self),
+        **numbers,
+        **_counting("dhw", numbers, count_include_pad, divisor_override),
+    }
 
 
 def greatest1d(out: Any, self: Any, *_: Any) -> dict[str, int]:

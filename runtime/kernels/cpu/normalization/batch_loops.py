@@ -62,12 +62,26 @@ def channels_at_once(x, count):
 def normalise_by_running(start, stop, out, x, weight, bias, mean, variance, eps):
     """Normalise channels start to stop by running statistics."""
     scale, shift = np.empty(mean.size, x.dtype), np.empty(mean.size, x.dtype)
-    for c in range(start, stop):
+    running_factors(scale, shift, weight, bias, mean, variance, eps, start, stop)
+    scale_and_shift(out, x, scale, shift, start, stop)
+
+
+@typed_sum
+def normalise_places(start, stop, out, x, weight, bias, mean, variance, eps):
+    """The same for all channels of places start to stop of (places, channels, 1)."""
+    scale, shift = np.empty(mean.size, x.dtype), np.empty(mean.size, x.dtype)
+    running_factors(scale, shift, weight, bias, mean, variance, eps, 0, mean.size)
+    scale_and_shift(out[start:stop], x[start:stop], scale, shift, 0, mean.size)
+
+
+@typed_sum
+def running_factors(scale, shift, weight, bias, mean, variance, eps, first, last):
+    """What running statistics make of some channels."""
+    for c in range(first, last):
         factor = 1 / math.sqrt(np.float64(variance[c]) + eps)
         factor = factor * weight[c] if weight.size else factor
         scale[c] = factor
         shift[c] = (bias[c] if bias.size else 0.0) - mean[c] * factor
-    scale_and_shift(out, x, scale, shift, start, stop)
 
 
 @typed_sum

@@ -10,14 +10,18 @@ from torchgen_out._runtime.kernels.cpu.normalization.batch_loops import (
     batch_gradients,
     normalise_batch,
     normalise_by_running,
+    normalise_places,
 )
-from torchgen_out._runtime.kernels.cpu.planned import planned
+from torchgen_out._runtime.kernels.cpu.planned import made_apart, on_copies, planned
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
 WORK = 4  # how much more an element costs than in element-wise work
+FEWEST_CHANNELS = 8
+"""Channels side by side from which on they are vectors."""
+Shape = tuple[int, int, int]
 
 
-@planned(results=3, updates=("running_mean", "running_var"))
+@planned(results=3, any_order=True, any_strides=True)
 def native_batch_norm(
     result: TensorSpec,
     save_mean: TensorSpec,
@@ -32,23 +36,53 @@ def native_batch_norm(
     eps: float,
 ) -> LaunchPlan:
     """Write the normalised input and, in training, the statistics; update the running ones."""
-    shape, channels = _shape(input), input.sizes[1]
+    shape, (out_seen, seen), channels = *_seen(result, result, input), input.sizes[1]
     statistics = [out(1, channels), out(2, channels), float(momentum)] if training else []
-    return plan_ranges(
-        normalise_batch if training else normalise_by_running,
-        *(channels, WORK * prod(shape), [result, save_mean, save_invstd]),
-        [input, weight, bias, running_mean, running_var],
+    operands = [seen, weight, bias, running_mean, running_var]
+    by_places = not training and out_seen is not result
+    loop = normalise_places if by_places else normalise_by_running
+    plan = plan_ranges(
+        normalise_batch if training else loop,
+        *(shape[0] if by_places else channels, WORK * prod(shape)),
+        [out_seen, save_mean, save_invstd],
+        operands,
         *(out(0, *shape), operand(0, *shape), *[operand(i, channels) for i in range(1, 5)]),
         *(*statistics, float(eps)),
     )
+    updated = [running_mean, running_var] if training else []
+    return _over_memory(plan, out_seen, operands, updated)
 
 
-def _shape(x: TensorSpec) -> tuple[int, int, int]:
-    """As (batch, channels, places)."""
-    return x.sizes[0], x.sizes[1], prod(x.sizes[2:])
+def _seen(result: TensorSpec, *images: TensorSpec) -> tuple[Shape, list[TensorSpec]]:
+    """Images as (batch, channels, places): where the result's channels lie side by side, places
+    are the batch, and other images are copied to lie so, too."""
+    dims = (0, *range(2, len(result.sizes)), 1)
+    turned = [_permuted(each, dims) for each in images]
+    channels, places = result.sizes[1], prod(result.sizes[2:])
+    if places > 1 and channels >= FEWEST_CHANNELS and _permuted(result, dims).is_contiguous:
+        return (result.sizes[0] * places, channels, 1), turned
+    return (result.sizes[0], channels, places), list(images)
 
 
-@planned(results=3)
+def _permuted(spec: TensorSpec, dims: Sequence[int]) -> TensorSpec:
+    sizes, strides = (tuple([each[dim] for dim in dims]) for each in spec[1:3])
+    return spec._replace(sizes=sizes, strides=strides)
+
+
+def _over_memory(
+    plan: LaunchPlan,
+    result: TensorSpec,
+    operands: Sequence[TensorSpec | None],
+    updated: Sequence[TensorSpec | None] = (),
+) -> LaunchPlan:
+    """The plan of three results, for memory with gaps, too."""
+    given = [each for each in operands if each is not None]
+    changed = [n for n, each in enumerate(given) if any(each is one for one in updated)]
+    plan = on_copies(plan, 3, given, changed)
+    return plan if result.is_contiguous else made_apart(plan, result)
+
+
+@planned(results=3, any_order=True, any_strides=True)
 def batch_norm_backward(
     grad_input: TensorSpec,
     grad_weight: TensorSpec,
@@ -63,13 +97,18 @@ def batch_norm_backward(
     output_mask: Sequence[bool],
 ) -> LaunchPlan:
     """Write the gradients; that of the input only if `output_mask[0]`."""
-    shape, channels = _shape(input), input.sizes[1]
-    wanted = shape if output_mask[0] else (0, *shape[1:])
-    return plan_ranges(
+    is_wanted, channels = output_mask[0], input.sizes[1]
+    images = [grad_input] if is_wanted else []
+    shape, seen = _seen(grad_input if is_wanted else input, *images, grad_out, input)
+    wanted = shape if is_wanted else (0, *shape[1:])
+    result = seen[0] if is_wanted else grad_input
+    operands = [*seen[-2:], weight, mean, spread]
+    plan = plan_ranges(
         batch_gradients,
-        *(channels, WORK * prod(shape), [grad_input, grad_weight, grad_bias]),
-        [grad_out, input, weight, mean, spread],
+        *(channels, WORK * prod(shape), [result, grad_weight, grad_bias]),
+        operands,
         *(out(0, *wanted), out(1, channels), out(2, channels), operand(0, *shape)),
         *(operand(1, *shape), *[operand(i, channels) for i in (2, 3, 4)]),
         *(bool(train), float(eps)),
     )
+    return _over_memory(plan, result, operands)
