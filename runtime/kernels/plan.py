@@ -44,6 +44,16 @@ class TensorSpec(NamedTuple):
         """The same elements seen with broadcast sizes."""
         return TensorSpec(self.dtype, sizes, expanded_strides(self[1:], sizes))
 
+    def permuted(self, dims: Sequence[int]) -> TensorSpec:
+        """The same elements with the dims in another order."""
+        sizes, strides = (tuple([each[dim] for dim in dims]) for each in self[1:])
+        return TensorSpec(self.dtype, sizes, strides)
+
+    @property
+    def memory_order(self) -> list[int]:
+        """The dims, outermost first."""
+        return sorted(range(len(self.sizes)), key=lambda dim: -self.strides[dim])
+
 
 class LaunchPlan(NamedTuple):
     """One launch of a hand-written kernel, for tensors of known dtypes, sizes and strides.

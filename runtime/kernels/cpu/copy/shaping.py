@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from torchgen_out._runtime.core.shape import contiguous_strides
 from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.build import kernel
 from torchgen_out._runtime.kernels.cpu.copy import copy
 from torchgen_out._runtime.kernels.cpu.folding import NARROW, copy_parts
 from torchgen_out._runtime.kernels.cpu.loop_plans import NOTHING
-from torchgen_out._runtime.kernels.cpu.planned import planned, viewer
+from torchgen_out._runtime.kernels.cpu.planned import made_apart, planned, viewer
 from torchgen_out._runtime.kernels.cpu.small import DTYPES
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 from torchgen_out._runtime.kernels.typed import typed
@@ -22,23 +23,38 @@ from torchgen_out._runtime.kernels.typed import typed
 Array = Any
 
 
-@planned(any_strides=True)
+@planned(any_order=True, any_strides=True)
 def cat(result: TensorSpec, tensors: Sequence[TensorSpec], dim: int = 0) -> LaunchPlan:
     """Write the tensors one behind the other along `dim`; those of shape (0,) are left out.
 
-    Where all have a dim less than the result, it is a new one: they are stacked.
+    Where all have a dim less than the result, it is a new one: they are stacked. All are seen with
+    their dims as the result's memory has them.
     """
     if not result.numel:
         return NOTHING
-    if all(len(each.sizes) < len(result.sizes) for each in tensors):
-        tensors = _widened(tensors, dim % len(result.sizes))
-    outer, own = prod(result.sizes[: dim % len(result.sizes)]), result.dtype
+    ndim = len(result.sizes)
+    dim %= ndim
+    if all(len(each.sizes) < ndim for each in tensors):
+        tensors = _widened(tensors, dim)
+    if result.is_contiguous:
+        return _plan_dense(result, tensors, dim)
+    order = result.memory_order
+    seen = [each.permuted(order) if len(each.sizes) == ndim else each for each in tensors]
+    turned = result.permuted(order)
+    if turned.is_contiguous:
+        return _plan_dense(turned, seen, order.index(dim))
+    dense = turned._replace(strides=contiguous_strides(turned.sizes))
+    return made_apart(_plan_dense(dense, seen, order.index(dim)), turned)
+
+
+def _plan_dense(result: TensorSpec, tensors: Sequence[TensorSpec], dim: int) -> LaunchPlan:
+    outer, own = prod(result.sizes[:dim]), result.dtype
     are_dense = all(each.is_contiguous and each.numel for each in tensors)
     is_pair = are_dense and len(tensors) == 2 and own in DTYPES
     is_interleaved = is_pair and result.numel == 2 * outer
     is_narrow = outer >= MANY_ROWS and result.numel * own.itemsize <= 2 * NARROW * outer
     if is_narrow and not is_interleaved:
-        return _plan_slices(result, tensors, dim % len(result.sizes), joins_few=False)
+        return _plan_slices(result, tensors, dim, joins_few=False)
     is_split = outer > 1 or result.numel < threads.GRAIN
     if is_pair and is_split:
         entry = join_two.entry_point(own, (int, int, own, own, own, int))
@@ -54,7 +70,7 @@ def cat(result: TensorSpec, tensors: Sequence[TensorSpec], dim: int = 0) -> Laun
         return LaunchPlan(_interleaver(len(tensors), outer), None)
     if are_dense and result.numel < threads.GRAIN:
         return LaunchPlan(_row_joiner(len(tensors), outer), None)
-    return _plan_slices(result, tensors, dim % len(result.sizes))
+    return _plan_slices(result, tensors, dim)
 
 
 MANY_ROWS = 1 << 10

@@ -135,7 +135,7 @@ class IndexKernel(PlannedKernel):
             if place < results:
                 behind.append((n, viewer(spec), order.dims))
             else:
-                before.append((n, gatherer(_permuted(spec, order.dims))))
+                before.append((n, gatherer(spec.permuted(order.dims))))
         plan, count = self.planner(*given), sum(each.__class__ is TensorSpec for each in args)
         made_in = {n: viewer(given[n]) for n, _, _ in behind}
 
@@ -235,12 +235,6 @@ def _strided_rows(
 def _goes_on(program: IndexProgram) -> bool:
     """Whether each step of a row makes a result of its own from the one before."""
     return any(each.scan is not None and not each.scan.folds for each in program.on_device)
-
-
-def _permuted(spec: TensorSpec, dims: Sequence[int]) -> TensorSpec:
-    """The tensor with its dims in another order."""
-    sizes, strides = (tuple([each[dim] for dim in dims]) for each in spec[1:3])
-    return spec._replace(sizes=sizes, strides=strides)
 
 
 def _holds(given: Any) -> bool:

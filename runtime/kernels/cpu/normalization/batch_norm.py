@@ -57,16 +57,11 @@ def _seen(result: TensorSpec, *images: TensorSpec) -> tuple[Shape, list[TensorSp
     """Images as (batch, channels, places): where the result's channels lie side by side, places
     are the batch, and other images are copied to lie so, too."""
     dims = (0, *range(2, len(result.sizes)), 1)
-    turned = [_permuted(each, dims) for each in images]
+    turned = [each.permuted(dims) for each in images]
     channels, places = result.sizes[1], prod(result.sizes[2:])
-    if places > 1 and channels >= FEWEST_CHANNELS and _permuted(result, dims).is_contiguous:
+    if places > 1 and channels >= FEWEST_CHANNELS and result.permuted(dims).is_contiguous:
         return (result.sizes[0] * places, channels, 1), turned
     return (result.sizes[0], channels, places), list(images)
-
-
-def _permuted(spec: TensorSpec, dims: Sequence[int]) -> TensorSpec:
-    sizes, strides = (tuple([each[dim] for dim in dims]) for each in spec[1:3])
-    return spec._replace(sizes=sizes, strides=strides)
 
 
 def _over_memory(
