@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import torchgen_out as torch
@@ -137,10 +138,25 @@ def _target(
 
 
 def _nearest(input: Tensor, sizes: list[int], scales: list[float | None], exact: bool) -> Any:
-    for dim, (size, scale) in enumerate(zip(sizes, scales, strict=True), 2):
-        places = resampling.nearest(input.size(dim), size, scale, exact, str(input.device))
-        input = input.index_select(dim, places)
-    return input
+    in_pixels = _has_pixels(input)
+    result = input.permute(0, 2, 3, 1) if in_pixels else input
+    for dim, (size, scale) in enumerate(zip(sizes, scales, strict=True), 1 if in_pixels else 2):
+        places = resampling.nearest(result.size(dim), size, scale, exact, str(input.device))
+        result = result.index_select(dim, places)
+    return result.permute(0, 3, 1, 2) if in_pixels else result
+
+
+_FEWEST_CHANNELS = 8
+_MANY = 1 << 13
+"""Channels that fill a vector, and elements for which two calls are sooner done than one copy."""
+
+
+def _has_pixels(input: Tensor) -> bool:
+    """Whether images are large, and the channels of each place lie side by side."""
+    sizes, strides = input._sizes, input._strides
+    if len(sizes) != 4 or sizes[1] < _FEWEST_CHANNELS or prod(sizes) < _MANY:
+        return False
+    return shapes.is_channels_last(sizes, strides)
 
 
 def _weighted(
@@ -170,8 +186,26 @@ def _weighted(
 
 def _resampled(input: Tensor, rows: Any, columns: Any) -> Any:
     """The last two dims by their tables, or as they are."""
+    if _has_pixels(input):
+        return _resampled_pixels(input, rows, columns)
     rows, columns = rows or (None,) * 4, columns or (None,) * 4
     return ops._resample(input, *rows[:2], *columns[:2], [*rows[2:], *columns[2:]])
+
+
+def _resampled_pixels(input: Tensor, rows: Any, columns: Any) -> Any:
+    """The same of pixels: rows of them are mixed, and within each row pixels. First what leaves
+    less to do."""
+    pixels = input.permute(0, 2, 3, 1)
+    shrinks = rows is not None and rows[0].size(1) < pixels.size(1)
+    for dim in (1, 2) if shrinks else (2, 1):
+        tables = (rows, columns)[dim - 1]
+        if tables is None:
+            continue
+        around = pixels.shape[:dim], pixels.shape[dim + 1 :]
+        lines = pixels.reshape(prod(around[0]), pixels.size(dim), prod(around[1]))
+        mixed = ops._resample(lines, *tables[:2], None, None, [*tables[2:], None, None])
+        pixels = mixed.view(*around[0], mixed.size(1), *around[1])
+    return pixels.permute(0, 3, 1, 2)
 
 
 def _resampled_bytes(input: Tensor, rows: Any, columns: Any) -> Tensor:

@@ -9,6 +9,7 @@ from typing import Any
 
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import promotion
+from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.size import Size
 from torchgen_out._runtime.dispatch import calls, ops
 from torchgen_out._runtime.ops.composite.view.reshaping import in_format_of, own_view, reshape
@@ -67,9 +68,16 @@ def pad(input: Any, pad: Sequence[int], mode: str = "constant", value: Any = Non
             widths[i : i + 2] = max(pad[i], 0), max(pad[i + 1], 0)
         CHECKS[mode](input, dim, *widths[i : i + 2])
     left, right, top, bottom, front, back = (*widths, 0, 0, 0, 0)[:6]
+    padded = getattr(ops, f"_pad_{mode}")
+    keeps_format = mode != "circular"
+    is_image = keeps_format and input.ndim == 4
+    if is_image and shapes.is_channels_last(input._sizes, input._strides):
+        pixels = input.permute(0, 2, 3, 1)
+        return padded(pixels, top, bottom, left, right, 0, 0).permute(0, 3, 1, 2)
     volume = input if input.ndim > 2 else input.unsqueeze(0)
-    padded = getattr(ops, f"_pad_{mode}")(volume, front, back, top, bottom, left, right)
-    return in_format_of(given, padded if input.ndim > 2 else padded.squeeze(0))
+    result = padded(volume, front, back, top, bottom, left, right)
+    result = result if input.ndim > 2 else result.squeeze(0)
+    return in_format_of(given, result) if keeps_format else result
 
 
 def _check_padded_dims(input: Any, length: int) -> None:
