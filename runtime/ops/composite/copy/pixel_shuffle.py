@@ -70,7 +70,7 @@ def pad(input: Any, pad: Sequence[int], mode: str = "constant", value: Any = Non
     left, right, top, bottom, front, back = (*widths, 0, 0, 0, 0)[:6]
     padded = getattr(ops, f"_pad_{mode}")
     keeps_format = mode != "circular"
-    is_image = keeps_format and input.ndim == 4
+    is_image = keeps_format and input.ndim == len(pad) == 4
     if is_image and shapes.is_channels_last(input._sizes, input._strides):
         pixels = input.permute(0, 2, 3, 1)
         return padded(pixels, top, bottom, left, right, 0, 0).permute(0, 3, 1, 2)
