@@ -116,9 +116,9 @@ def plan_memory(sizes: Size, strides: tuple[int, ...], dim: Any) -> DimPlan | No
 class Strided(NamedTuple):
     """Runs of memory to fold, where a tensor is not dense: rows, or columns.
 
-    (n) rows of `width` elements lie `step` apart, one such matrix for each of `count`, `outer`
-    apart. over_rows: whether the rows are folded, into `width` results of each matrix; else each
-    row is folded to one number.
+    (n) rows of `width` elements lie `step` apart, matrices of them `outer` apart. over_rows:
+    whether the rows are folded, into `width` results of each matrix; else each row is folded to one
+    number. along: how far apart the elements of a row lie.
     """
 
     over_rows: bool
@@ -126,20 +126,36 @@ class Strided(NamedTuple):
     width: int
     step: int
     outer: int
+    along: int
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """What the loop takes."""
+        return self[1:5] if self.over_rows else self[1:]
 
 
 @lru_cache(maxsize=1024)
 def plan_strided(sizes: Size, strides: tuple[int, ...], reduced: tuple[int, ...]) -> Strided | None:
-    """How to fold memory that is dense along one dim at least; None if it lies otherwise."""
+    """How to fold memory that lies in the order of its dims, with gaps, in one piece: the dims that
+    are kept, of which there are two at most, or one, around those that are folded."""
     kept = _runs(sizes, strides, [dim for dim in range(len(sizes)) if dim not in reduced])
     folded = _runs(sizes, strides, reduced)
-    if len(folded) != 1 or not 0 < len(kept) <= 2:
+    if len(folded) != 1 or len(kept) > 2:
         return None
-    (_, outer), (last, gap) = ((1, 0), *kept)[-2:]
+    (_, outer), (last, gap) = ((1, 0), (1, 0), *kept)[-2:]
     n, step = folded[0]
     if gap == 1:
-        return Strided(True, n, last, step, outer)
-    return Strided(False, last, n, gap, outer) if step == 1 else None
+        return Strided(True, n, last, step, outer, 1)
+    is_inside = step == 1 or step < gap or not kept
+    return Strided(False, last, n, gap, outer, step) if is_inside else None
+
+
+def last_run(sizes: Size, strides: tuple[int, ...]) -> tuple[int, ...]:
+    """The last dims that one stride walks."""
+    first = len(sizes) - 1
+    while first and strides[first - 1] == sizes[first] * strides[first]:
+        first -= 1
+    return tuple(range(first, len(sizes)))
 
 
 def _runs(

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from torchgen_out._runtime.backends.common.given_results import make_reduction_out_call
 from torchgen_out._runtime.backends.common.reduction_plan import (
     DimPlan,
+    Strided,
+    last_run,
     plan_dims,
     plan_memory,
     plan_strided,
@@ -21,7 +24,7 @@ from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.size import Size
-from torchgen_out._runtime.core.tensor import Tensor, alias
+from torchgen_out._runtime.core.tensor import Tensor, alias, build
 from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.dispatch import signature as signatures
 from torchgen_out._runtime.dispatch.launch_cache import LAUNCHES_KEPT
@@ -30,6 +33,7 @@ from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.cpu import pool
 from torchgen_out._runtime.kernels.cpu.aligned import empty_of
 from torchgen_out._runtime.kernels.cpu.copy.casting import find_copier
+from torchgen_out._runtime.kernels.cpu.folding import contiguous, copy_parts
 from torchgen_out._runtime.kernels.cpu.loops.pointwise_launches import Run
 from torchgen_out._runtime.kernels.cpu.loops.reduction import (
     column_type,
@@ -105,6 +109,19 @@ PLANS_KEPT = 1024
 """Geometries that a reduction remembers before it begins anew."""
 
 
+class StridedLoop(NamedTuple):
+    """A loop over memory with gaps, which makes so many results.
+
+    in_steps: whether these are folded to one afterwards.
+    """
+
+    kernel: Any
+    results: int
+    walk: Strided
+    work: int
+    in_steps: bool = False
+
+
 class Fold:
     """One reduction for one input dtype and one requested dtype."""
 
@@ -124,6 +141,7 @@ class Fold:
         self.serial_below = 2 * READING * threads.GRAIN
         """Elements that are not worth a second thread."""
         self.plans: dict[Any, DimPlan] = {}
+        self.strided: dict[Any, StridedLoop] = {}
         self.copiers: dict[Any, tuple[Run, int | None] | None] = {}
         self.key = keys.pack(result.index, 0, 0, False)
         self.scalar_key = keys.pack(result.index, 0, 0, True)
@@ -169,9 +187,19 @@ class Fold:
         else:
             buffer = pool.empty(plan.numel, self.storage_dtype)
         flat, walk = x._flat, plan
+        strided = None
         if flat is None:
-            flat, walk = dense_memory(x, plan, geometry[1])
-        if flat is not None and 0 < plan.effort < self.serial_below and walk.width:
+            place = x._strides, geometry
+            strided = self.strided.get(place)
+            if strided is None:
+                flat, walk = dense_memory(x, plan, geometry[1])
+                if flat is None and lies_in_order(x) and (found := self._strided_loop(x, plan)):
+                    if len(self.strided) >= PLANS_KEPT:
+                        self.strided.clear()
+                    strided = self.strided[place] = found
+        if strided is not None:
+            self._run_strided(buffer, x, strided, scalars)
+        elif flat is not None and 0 < plan.effort < self.serial_below and walk.width:
             if walk.width == 1:
                 self.kernel(buffer, flat, walk.count, *scalars)
             else:
@@ -202,12 +230,13 @@ class Fold:
                 return
         if flat is None and (
             self._fold_expanded(buffer, x, plan, scalars)
-            or self._fold_permuted(buffer, x, plan, scalars)
+            or self._fold_in_memory_order(buffer, x, plan, scalars)
             or self._fold_strided(buffer, x, plan, scalars)
         ):
             return
-        if flat is None and plan.width:
+        if flat is None and (plan.width or self.folds_in_steps):
             flat = self._gather(x, tuple(range(len(x._sizes))))
+            x = x if flat is None else self._dense(flat, x._sizes)
         if flat is not None and plan.width > 1 and plan.count:
             self._fold_columns(buffer, flat, plan, scalars)
             return
@@ -215,7 +244,7 @@ class Fold:
             self._fold_in_steps(buffer, x, plan)
             return
         if flat is None or plan.width == 0:
-            flat = np.ascontiguousarray(x._array().transpose(plan.order)).reshape(-1)
+            flat = contiguous(x._array().transpose(plan.order)).reshape(-1)
         work = plan.effort // READING
         if plan.numel == 1 and threads.part_count(flat.size, work) > 1:
             self._fold_parallel(buffer, flat, scalars)
@@ -285,43 +314,70 @@ class Fold:
         buffer.reshape(kept)[...] = folded._array()
         return True
 
-    def _fold_permuted(self, buffer: Any, x: Tensor, plan: DimPlan, scalars: Sequence[Any]) -> bool:
-        """Fold memory that is dense with its dims in another order, in that order; else False."""
-        strides = x._strides
+    def _fold_in_memory_order(
+        self, buffer: Any, x: Tensor, plan: DimPlan, scalars: Sequence[Any]
+    ) -> bool:
+        """Fold memory whose dims lie in another order in that order; False if they do not."""
+        sizes, strides = x._sizes, x._strides
         order = sorted(range(len(strides)), key=lambda dim: -strides[dim])
-        dense = alias(
-            x, [x._sizes[dim] for dim in order], tuple(strides[d] for d in order), x._offset
+        if order == list(range(len(order))):
+            return False
+        turned = alias(
+            x, [sizes[dim] for dim in order], tuple([strides[dim] for dim in order]), x._offset
         )
-        flat = dense._dense()
-        if flat is None:
-            return False
         reduced = tuple([place for place, dim in enumerate(order) if dim in plan.reduced])
-        inner = plan_dims(dense._sizes, reduced, False)
-        if inner.width == 0:
-            return False
-        folded = np.empty(plan.numel, self.storage_dtype)
-        self._fold(folded, dense, flat, inner, scalars)
+        inner = plan_dims(turned._sizes, reduced, False)
         kept = [dim for dim in order if dim not in plan.reduced]
-        shape = [x._sizes[dim] for dim in sorted(kept)]
-        buffer.reshape(shape)[...] = folded.reshape(inner.sizes).transpose(np.argsort(kept))
+        is_alike = kept == sorted(kept)
+        folded = buffer if is_alike else np.empty(plan.numel, self.storage_dtype)
+        self._fold(folded, turned, turned._dense(), inner, scalars)
+        if not is_alike:
+            shape = [sizes[dim] for dim in sorted(kept)]
+            made = folded.reshape(inner.sizes).transpose(np.argsort(kept))
+            copy_parts((buffer.reshape(shape), made))
         return True
+
+    def _dense(self, flat: Any, sizes: Size) -> Tensor:
+        """The tensor of dense memory."""
+        strides = shapes.contiguous_strides(sizes)
+        return build(keys.pack(self.spec.input.index, 0, 0, False), sizes, strides, 0, None, flat)
 
     def _fold_strided(self, buffer: Any, x: Tensor, plan: DimPlan, scalars: Sequence[Any]) -> bool:
         """Fold memory that is dense along a dim, without a copy; else False."""
-        walk = plan_strided(x._sizes, x._strides, plan.reduced)
-        if walk is None:
-            last = plan.reduced[-1:]
-            if not self.folds_in_steps or last == plan.reduced:
-                return False
-            if plan_strided(x._sizes, x._strides, last) is None:
-                return False
-            self._fold_in_steps(buffer, x, plan)
+        found = self._strided_loop(x, plan)
+        if found is not None:
+            self._run_strided(buffer, x, found, scalars)
             return True
-        kernel = strided_kernel(self.spec, walk.over_rows)
-        memory = typed_buffer(x)[x._offset :]
-        work, numbers = plan.effort // READING, walk[1:]
-        threads.run_ranges(kernel, plan.numel, work, buffer, memory, *numbers, *scalars)
+        last = plan.reduced[-1:]
+        if not self.folds_in_steps or last == plan.reduced:
+            return False
+        if plan_strided(x._sizes, x._strides, last) is None:
+            return False
+        self._fold_in_steps(buffer, x, plan)
         return True
+
+    def _strided_loop(self, x: Tensor, plan: DimPlan) -> StridedLoop | None:
+        sizes, strides, work = x._sizes, x._strides, plan.effort // READING
+        walk = plan_strided(sizes, strides, plan.reduced)
+        if walk is not None:
+            return StridedLoop(strided_kernel(self.spec, walk.over_rows), plan.numel, walk, work)
+        if plan.numel != 1 or not plan.count or not self.folds_in_steps:
+            return None
+        inner = plan_dims(sizes, last_run(sizes, strides), False)
+        walk = plan_strided(sizes, strides, inner.reduced)
+        if walk is None or walk.over_rows:
+            return None
+        return StridedLoop(strided_kernel(self.spec, False), inner.numel, walk, work, True)
+
+    def _run_strided(
+        self, buffer: Any, x: Tensor, loop: StridedLoop, scalars: Sequence[Any]
+    ) -> None:
+        kernel, count, walk, work, in_steps = loop
+        memory = typed_buffer(x)[x._offset :]
+        made = np.empty(count, self.storage_dtype) if in_steps else buffer
+        threads.run_ranges(kernel, count, work, made, memory, *walk.numbers, *scalars)
+        if in_steps:
+            self.kernel(buffer, made, count)
 
     def _fold_parallel(self, buffer: Any, flat: Any, scalars: Sequence[Any]) -> None:
         """Each thread folds its part; the parts are combined at the end."""
@@ -331,6 +387,12 @@ class Fold:
         shares = np.empty(parts, self.spec.acc.numpy)
         threads.run_ranges(kernel, flat.size, work, shares, flat, *scalars, parts=parts)
         self.rows.finish(buffer, shares, flat.size)
+
+
+def lies_in_order(x: Tensor) -> bool:
+    """Whether the dims lie in memory one within the other, none of them repeated."""
+    strides = x._strides
+    return 0 not in strides and all(a >= b for a, b in pairwise(strides))
 
 
 def dense_memory(x: Tensor, plan: DimPlan, dim: Any) -> tuple[Any, DimPlan]:

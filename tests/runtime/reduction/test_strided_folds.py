@@ -94,12 +94,12 @@ def test_expanded_tensors_by_formulas(dims: tuple[int, ...], name: str) -> None:
 
 def test_what_is_folded_where_it_lies() -> None:
     sizes, strides = torch.Size((6, 30, 50)), (4000, 100, 1)
-    assert plan_strided(sizes, strides, (2,)) == Strided(False, 30, 50, 100, 4000)
-    assert plan_strided(sizes, strides, (1,)) == Strided(True, 30, 50, 100, 4000)
-    assert plan_strided(sizes, strides, (0,)) == Strided(True, 6, 50, 4000, 100)
-    assert plan_strided(sizes, (4000, 100, 2), (2,)) is None
+    assert plan_strided(sizes, strides, (2,)) == Strided(False, 30, 50, 100, 4000, 1)
+    assert plan_strided(sizes, strides, (1,)) == Strided(True, 30, 50, 100, 4000, 1)
+    assert plan_strided(sizes, strides, (0,)) == Strided(True, 6, 50, 4000, 100, 1)
+    assert plan_strided(sizes, (4000, 100, 2), (2,)) == Strided(False, 30, 50, 100, 4000, 2)
     assert plan_strided(sizes, strides, (0, 1, 2)) is None
-    assert plan_strided(torch.Size((6, 30)), (0, 1), (1,)) == Strided(False, 6, 30, 0, 0)
+    assert plan_strided(torch.Size((6, 30)), (0, 1), (1,)) == Strided(False, 6, 30, 0, 0, 1)
 
 
 ROWS: dict[str, Callable[[torch.Tensor, int], Any]] = {

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from torchgen_out._runtime.core.shape import contiguous_strides
+from torchgen_out._runtime.core.shape import contiguous_strides, is_dense
 from torchgen_out._runtime.kernels.common.index import (
     REFUSAL,
     IndexProgram,
@@ -212,7 +212,7 @@ def _strided_rows(
     vectors if neighbours lay side by side. A softmax of strided rows takes five times as long.
 
     Light loops over columns in the order of memory gain less than the copy takes; scans are no
-    vectors either way.
+    vectors either way. Memory with gaps is first copied as it lies, which is no transposition.
     """
     (launch, *others) = program.launches
     is_read_whole = not (others or program.moves or launch.items or launch.spread)
@@ -228,7 +228,8 @@ def _strided_rows(
         is_left = launch.light and launch.tile and 0 < view.strides[-1] < view.strides[-2]
         is_large = prod(view.sizes) == spec.numel >= least
         if is_strided and is_large and not (is_left or spec.is_contiguous):
-            found[name] = Order(tuple(range(len(spec.sizes))))
+            has_gaps = not is_dense(spec.sizes, spec.strides)
+            found[name] = Order(tuple(spec.memory_order if has_gaps else range(len(spec.sizes))))
     return found
 
 

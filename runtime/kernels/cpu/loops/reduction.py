@@ -28,6 +28,8 @@ from torchgen_out._runtime.kernels.cpu.loops.rows import (
     ROWS,
     SHORT_ROWS,
     SHORT_ROWS_WITH_IDENTITY,
+    STRIDED_ROW,
+    STRIDED_ROW_WITH_IDENTITY,
 )
 from torchgen_out._runtime.kernels.cpu.loops.runs import load, store
 from torchgen_out._runtime.kernels.vecmath import complex_source, compose
@@ -218,12 +220,13 @@ def columns_kernel(spec: ReductionSpec) -> Any:
 
 @cache
 def strided_kernel(spec: ReductionSpec, over_rows: bool) -> Any:
-    """strided(start, stop, out, x, n, width, step, outer), over the rows or along each."""
+    """strided(start, stop, out, x, n, width, step, outer), over the rows; or, along each row,
+    strided(start, stop, out, x, n, width, step, outer, along)."""
     name = "columns" if over_rows else "rows"
     text = (columns_text if over_rows else rows_text)(spec)
     if spec.scalars:
         return build.load_text(f"{spec.name}_{name}", text).strided
-    arguments = (int, int, spec.output.numpy, spec.input.numpy, *(int,) * 4)
+    arguments = (int, int, spec.output.numpy, spec.input.numpy, *(int,) * (4 if over_rows else 5))
     return build.entry_point(f"{spec.name}_{name}", text, arguments, "strided")
 
 
@@ -252,14 +255,17 @@ def rows_text(spec: ReductionSpec) -> str:
         project=_projected(spec),
     )
     setup = f"    lanes = np.empty(LANES, {_acc_type(spec)})\n"
+    passed = ", lanes" if in_lanes else ""
+    strided_row = STRIDED_ROW if in_lanes else STRIDED_ROW_WITH_IDENTITY
     rows = ROWS.format(
         scalars=scalars,
+        strided_row=strided_row.format(scalars=scalars, passed=passed),
         project=_projected(spec),
         short_rows=short_rows,
         fold_row=(LONG_ROW if in_lanes else ROW).format(scalars=scalars),
         setup=setup,
         strided_setup=setup if in_lanes else "",
-        passed=", lanes" if in_lanes else "",
+        passed=passed,
     )
     return _preamble(spec, "rows") + body + "\n\n" + rows
 

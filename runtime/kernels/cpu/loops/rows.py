@@ -188,8 +188,15 @@ SHORT_ROWS_WITH_IDENTITY = """\
 ROW = "fold(x, row * n, (row + 1) * n{scalars})"
 LONG_ROW = "fold_many(x[row * n : (row + 1) * n], lanes{scalars})"
 """One row's fold: in general, and of at least LONG elements without an identity."""
+STRIDED_ROW = "fold(x, begin, begin + n{passed}{scalars})"
+STRIDED_ROW_WITH_IDENTITY = """\
+fold_block(x[begin : begin + n]{scalars}) if n <= BLOCK else fold(x, begin, begin + n{scalars})"""
+"""The same of a row of those that have gaps between them."""
 
 ROWS = '''\
+GATHERED = 4096  # elements with gaps between them that are copied side by side at a time
+
+
 @entry
 def kernel(out, x, n{scalars}):
     """out[row] = the fold of x[row * n : (row + 1) * n]."""
@@ -198,16 +205,34 @@ def kernel(out, x, n{scalars}):
         out[row] = {project}
 
 
+@inner
+def fold_apart(x, begin, n, along, run{passed}{scalars}):
+    """As `fold`, of elements that lie `along` apart: some at a time are copied side by side."""
+    for i in range(lesser(n, run.size)):
+        run[i] = x[np.uint64(begin + i * along)]
+    acc = fold(run, 0, lesser(n, run.size){passed}{scalars})
+    for first in range(run.size, n, run.size):
+        count, at = lesser(n - first, run.size), begin + first * along
+        for i in range(count):
+            run[i] = x[np.uint64(at + i * along)]
+        acc = combine(acc, fold(run, 0, count{passed}{scalars}))
+    return acc
+
+
 @entry
-def strided(start, stop, out, x, rows, n, step, outer{scalars}):
-    """out[i, k] = the fold of n elements from x[i * outer + k * step], k < rows.
+def strided(start, stop, out, x, rows, n, step, outer, along{scalars}):
+    """out[i, k] = the fold of n elements from x[i * outer + k * step] on, `along` apart; k < rows.
 
     start, stop: which results, counted through.
     """
-{strided_setup}    k = start % rows
+{strided_setup}    run = np.empty(GATHERED if along != 1 else 1, x.dtype)
+    k = start % rows
     begin = start // rows * outer + k * step
     for row in range(start, stop):
-        acc = fold(x, begin, begin + n{passed}{scalars})
+        if along == 1:
+            acc = {strided_row}
+        else:
+            acc = fold_apart(x, begin, n, along, run{passed}{scalars})
         out[row] = {project}
         k += 1
         begin += step
