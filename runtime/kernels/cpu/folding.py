@@ -62,7 +62,7 @@ def buffer_of(out: Array) -> Array:
 def settle(out: Array, buffer: Array) -> None:
     """Copy back what was computed in a buffer."""
     if buffer is not out:
-        np.copyto(out, buffer)
+        copy_parts((out, buffer))
 
 
 def start_from(out: Array, self: Array) -> None:

@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from torchgen_out._runtime.core.shape import contiguous_strides
 from torchgen_out._runtime.kernels.common.conv import Geometry, geometry_of
+from torchgen_out._runtime.kernels.cpu import folding
 from torchgen_out._runtime.kernels.cpu.conv import (
     choice,
     columns,
@@ -26,9 +28,10 @@ from torchgen_out._runtime.kernels.cpu.conv import (
     winograd,
 )
 from torchgen_out._runtime.kernels.cpu.conv.few import plan_few
+from torchgen_out._runtime.kernels.cpu.conv.pixels import plan_pixels
 from torchgen_out._runtime.kernels.cpu.conv.planes import lay_out
 from torchgen_out._runtime.kernels.cpu.folding import contiguous
-from torchgen_out._runtime.kernels.cpu.planned import or_arrays
+from torchgen_out._runtime.kernels.cpu.planned import made_apart, or_arrays
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
 Array = Any
@@ -54,6 +57,13 @@ def plan_forward(
 ) -> LaunchPlan | None:
     """Plan `convolution` of few elements, or to few outputs; None for others."""
     sliding = stride, padding, dilation
+    if not result.is_contiguous:
+        dense = result._replace(strides=contiguous_strides(result.sizes))
+        given = input, weight, bias, *sliding, transposed, output_padding, groups
+        if pixels := plan_pixels(result, *given):
+            return pixels
+        plan = plan_forward(dense, *given)
+        return plan and made_apart(plan, result)
     given = [each for each in (result, input, weight, bias) if each is not None]
     is_dense = all(each.is_contiguous and each.dtype == result.dtype for each in given)
     products = result.numel * prod(weight.sizes[1:])
@@ -66,7 +76,7 @@ def plan_forward(
     return plan_few(result, input, weight, bias, *sliding, transposed, output_padding, groups)
 
 
-@or_arrays(plan_forward)
+@or_arrays(plan_forward, any_order=True)
 @quiet
 def convolution(
     out: Array,
@@ -83,11 +93,13 @@ def convolution(
     """Write the convolution, or the transposed one, plus the bias of each channel."""
     windows = input.shape if transposed else out.shape
     geometry = geometry_of(windows[2:], stride, padding, dilation, groups)
-    y, x, w = spatial(out), spatial(input), spatial(weight)
-    if not transposed:
+    result = folding.buffer_of(out)
+    y, x, w = spatial(result), spatial(input), spatial(weight)
+    if transposed:
+        product_transposed(y, x, w, bias, geometry)
+    else:
         product(y, x, w, bias, geometry)
-        return
-    product_transposed(y, x, w, bias, geometry)
+    folding.settle(out, result)
 
 
 @quiet
