@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import combinations, permutations
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,43 @@ def test_parts_of_tensors(view: str, name: str) -> None:
             dim = dims[0] if name == "prod" else dims
             found = getattr(tensor, name)(dim).numpy()
             np.testing.assert_allclose(found, theirs(wide, dim), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.usefixtures("threading")
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64, np.bool_])
+@pytest.mark.parametrize("name", ["sum", "amax", "any"])
+def test_gaps_within_long_rows(name: str, dtype: Any) -> None:
+    """Rows are copied side by side a part at a time; turned, they are columns."""
+    data = (DATA.reshape(-1)[:57000].reshape(3, 19000) * 4).astype(dtype)
+    theirs = {"sum": np.sum, "amax": np.max, "any": np.any}[name]
+    for step in (2, 5):
+        x, own = data[:, 1::step], torch.from_numpy(data)[:, 1::step]
+        wide = x if name != "sum" or dtype is not np.float32 else x.astype(np.float64)
+        for found, expected in [
+            (getattr(own, name)(1), theirs(wide, 1)),
+            (getattr(own, name)(0), theirs(wide, 0)),
+            (getattr(own.t(), name)(0), theirs(wide, 1)),
+            (getattr(own.t(), name)(1), theirs(wide, 0)),
+            (getattr(own[1], name)(), theirs(wide[1])),
+            (getattr(own, name)(), theirs(wide)),
+        ]:
+            np.testing.assert_allclose(found.numpy(), expected, rtol=1e-5, atol=1e-3)
+
+
+@pytest.mark.usefixtures("threading")
+def test_dims_that_lie_anywhere() -> None:
+    """Every order of dims, with gaps in some: nothing is read that is no element."""
+    x = np.full((6, 9, 10, 14), np.nan, np.float32)
+    x[::2, 1::3, :, ::2] = DATA.reshape(-1)[: 3 * 3 * 10 * 7].reshape(3, 3, 10, 7)
+    for order in permutations(range(4)):
+        values = x[::2, 1::3, :, ::2].transpose(order)
+        own = torch.from_numpy(x)[::2, 1::3, :, ::2].permute(order)
+        for count in range(1, 5):
+            for dims in combinations(range(4), count):
+                for name, theirs in (("mean", np.mean), ("amin", np.min)):
+                    found = getattr(own, name)(dims).numpy()
+                    expected = theirs(values.astype(np.float64), dims)
+                    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("dims", [(0,), (1,), (2,), (0, 2), (0, 1, 2)])
