@@ -43,15 +43,15 @@ def narrow(values: np.ndarray, target: dtype, out: np.ndarray | None = None) -> 
 
     Shape: any, also strided. out: an array of the stored type to write to, of any strides.
     """
-    contiguous = out is None or out.flags.c_contiguous
-    rounded = np.empty(values.shape, target.numpy) if out is None or not contiguous else out
+    is_dense = out is None or out.flags.c_contiguous
+    rounded = np.empty(values.shape, target.numpy) if out is None or not is_dense else out
     if target.is_complex:
         real = target.to_real()
         parts = contiguous(values).reshape(-1).view(real.opmath.numpy)
         narrow(parts, real, rounded.reshape(-1).view(real.numpy))
     else:
         _round(values, target, rounded)
-    if out is not None and not contiguous:
+    if out is not None and not is_dense:
         out[...] = rounded
         return out
     return rounded
