@@ -191,6 +191,13 @@ def roll(
     return InTurn(tuple([Turn(self.sizes, {"shifts": [*p.values()], "dims": [*p]}) for p in parts]))
 
 
+def pixel_shuffle(out: Any, self: Any, r: int) -> dict[str, View]:
+    """The result with its columns last, of which there are more than parts of a pixel."""
+    dims = (*range(len(out.sizes) - 2), -1, -2)
+    sizes, strides = (tuple([each[dim] for dim in dims]) for each in (out.sizes, out.strides))
+    return {"out": View(sizes, strides), "self": View(tuple(self.sizes), tuple(self.strides))}
+
+
 def constant_pad_nd(
     out: Any, self: Any, pad: Sequence[int], value: Any = 0
 ) -> dict[str, View | int] | InTurn:

@@ -259,6 +259,12 @@ def diag_embed(self: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> An
 Sizes = tuple[int, ...]
 
 
+def pixel_shuffle(self: Any, r: int) -> Answer:
+    """(*, C * r * r, H, W) -> (*, C, H, r, W, r)."""
+    *batch, channels, height, width = self.shape
+    return (*batch, channels // (r * r), height, r, width, r), None
+
+
 def constant_pad_nd(self: Any, pad: Sequence[int], value: Any = 0) -> tuple[Sizes, Any]:
     """Shape: the last len(pad) / 2 sizes grow by a pair of numbers each, the last dim first."""
     if len(pad) % 2:

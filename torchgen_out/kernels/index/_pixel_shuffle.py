@@ -3,6 +3,7 @@
 # Do not edit.
 """The loops of `_pixel_shuffle`; the package's docstring says what the names mean."""
 
+from torchgen_out._runtime.kernels.common import copy as copy_geometry
 from torchgen_out._runtime.kernels.common.index import (
     IndexProgram,
     Launch,
@@ -15,13 +16,80 @@ from torchgen_out._runtime.kernels.common.places import U, row_start
 from torchgen_out._runtime.kernels.vecmath.numpy_reference import max, min
 
 
+def _pixel_shuffle_single_0(
+    start, stop, self, out, self_at, self_row, self_s0, self_s1, out_at, out_row, out_s0, out_s1,
+    out_s2, out_s3, batch, dims, batches, n_i, n_h, n_c, n_j,
+):  # fmt: skip
+    """out[..., c, h, i, j] = self[..., c * r * r + i * r + j, h]"""
+    i = start % n_i
+    rest = start // n_i
+    h = rest % n_h
+    rest = rest // n_h
+    c = rest % n_c
+    rest = rest // n_c
+    for _ in range(start, stop):
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        for j in range(n_j):
+            self_value = self[U(self_p + (c * n_i * n_i + i * n_i + j) * self_s0 + h * self_s1)]
+            out_value = self_value
+            out[U(out_p + c * out_s0 + h * out_s1 + i * out_s2 + j * out_s3)] = out_value
+        i += 1
+        if i == n_i:
+            i = 0
+            h += 1
+            if h == n_h:
+                h = 0
+                c += 1
+                if c == n_c:
+                    c = 0
+                    rest += 1
+    return True
+
+
+def _pixel_shuffle_single_extents(self, r):
+    """The extents of c, i, j, h; sizes must agree."""
+    nonzero("_pixel_shuffle", "(size(self, -2) // (r * r))", r * r)
+    n_c = (self[-2]) // (r * r)
+    n_i = r
+    n_j = r
+    n_h = self[-1]
+    if n_c and n_i and n_j:
+        within(
+            "_pixel_shuffle",
+            "self[..., c * r * r + i * r + j, h]",
+            0 + min(0, (r * r) * (n_c - 1)) + min(0, (r) * (n_i - 1)) + min(0, (1) * (n_j - 1)),
+            0 + max(0, (r * r) * (n_c - 1)) + max(0, (r) * (n_i - 1)) + max(0, (1) * (n_j - 1)),
+            self[-2],
+        )
+    return n_c, n_i, n_j, n_h
+
+
+single = IndexProgram(
+    "_pixel_shuffle_single",
+    arguments=("self", "r"),
+    inputs={"self": TensorForm(True, ("", ""))},
+    results={"out": TensorForm(True, ("c", "h", "i", "j"))},
+    integers=("r",),
+    indices=("c", "i", "j", "h"),
+    measure=_pixel_shuffle_single_extents,
+    moves=True,
+    launches=(
+        Launch(
+            function=_pixel_shuffle_single_0, arrays=("self", "out"), writes=("out",),
+            extents=("i", "h", "c", "j"), has_batch=True, items=("c", "h", "i"), work=(("j",),),
+        ),
+    ),
+)  # fmt: skip
+
+
 def _pixel_shuffle_0(
     start, stop, self, out, self_at, self_row, self_s0, self_s1, self_s2, out_at, out_row, out_s0,
-    out_s1, out_s2, out_s3, out_s4, batch, dims, batches, n_w, n_i, n_h, n_c, n_j,
+    out_s1, out_s2, out_s3, out_s4, batch, dims, batches, n_j, n_i, n_h, n_c, n_w,
 ):  # fmt: skip
-    """out[..., c, h, i, w, j] = self[..., c * r * r + i * r + j, h, w]"""
-    w = start % n_w
-    rest = start // n_w
+    """out[..., c, h, i, j, w] = self[..., c * r * r + i * r + j, h, w]"""
+    j = start % n_j
+    rest = start // n_j
     i = rest % n_i
     rest = rest // n_i
     h = rest % n_h
@@ -31,17 +99,17 @@ def _pixel_shuffle_0(
     for _ in range(start, stop):
         self_p = self_at + row_start(batch, dims, self_row, rest)
         out_p = out_at + row_start(batch, dims, out_row, rest)
-        for j in range(n_j):
+        for w in range(n_w):
             self_value = self[
                 U(self_p + (c * n_i * n_i + i * n_i + j) * self_s0 + h * self_s1 + w * self_s2)
             ]
             out_value = self_value
-            out[U(out_p + c * out_s0 + h * out_s1 + i * out_s2 + w * out_s3 + j * out_s4)] = (
+            out[U(out_p + c * out_s0 + h * out_s1 + i * out_s2 + j * out_s3 + w * out_s4)] = (
                 out_value
             )
-        w += 1
-        if w == n_w:
-            w = 0
+        j += 1
+        if j == n_j:
+            j = 0
             i += 1
             if i == n_i:
                 i = 0
@@ -56,10 +124,10 @@ def _pixel_shuffle_0(
 
 
 def _pixel_shuffle_device_0(
-    c, h, i, w, j, rest, self, out, self_at, self_row, self_s0, self_s1, self_s2, out_at, out_row,
+    c, h, i, j, w, rest, self, out, self_at, self_row, self_s0, self_s1, self_s2, out_at, out_row,
     out_s0, out_s1, out_s2, out_s3, out_s4, batch, dims, batches, n_i,
 ):  # fmt: skip
-    """out[..., c, h, i, w, j] = self[..., c * r * r + i * r + j, h, w]"""
+    """out[..., c, h, i, j, w] = self[..., c * r * r + i * r + j, h, w]"""
     self_p = I(self_at + row_start(batch, dims, self_row, rest))
     out_p = I(out_at + row_start(batch, dims, out_row, rest))
     self_value = self[
@@ -67,7 +135,7 @@ def _pixel_shuffle_device_0(
     ]
     out_here = self_value
     out[
-        U(out_p + I(c * out_s0) + I(h * out_s1) + I(i * out_s2) + I(w * out_s3) + I(j * out_s4))
+        U(out_p + I(c * out_s0) + I(h * out_s1) + I(i * out_s2) + I(j * out_s3) + I(w * out_s4))
     ] = out_here
 
 
@@ -94,22 +162,24 @@ program = IndexProgram(
     "_pixel_shuffle",
     arguments=("self", "r"),
     inputs={"self": TensorForm(True, ("", "", ""))},
-    results={"out": TensorForm(True, ("c", "h", "i", "w", "j"))},
+    results={"out": TensorForm(True, ("c", "h", "i", "j", "w"))},
     integers=("r",),
     indices=("c", "i", "j", "h", "w"),
     measure=_pixel_shuffle_extents,
     moves=True,
+    geometry=copy_geometry.pixel_shuffle,
+    single=single,
     launches=(
         Launch(
             function=_pixel_shuffle_0, arrays=("self", "out"), writes=("out",),
-            extents=("w", "i", "h", "c", "j"), has_batch=True, items=("c", "h", "i", "w"),
-            work=(("j",),),
+            extents=("j", "i", "h", "c", "w"), has_batch=True, items=("c", "h", "i", "j"),
+            work=(("w",),),
         ),
     ),
     on_device=(
         Launch(
             function=_pixel_shuffle_device_0, arrays=("self", "out"), writes=("out",),
-            extents=("i",), has_batch=True, items=("c", "h", "i", "w", "j"), work=((),),
+            extents=("i",), has_batch=True, items=("c", "h", "i", "j", "w"), work=((),),
             reach=((1, ("c", "i", "i")), (1, ("i", "i")), (1, ("j",))),
         ),
     ),

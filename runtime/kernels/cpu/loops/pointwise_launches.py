@@ -72,6 +72,8 @@ def _least_to_share(spec: PointwiseSpec, work: int) -> int:
     return 2 * threads.GRAIN * max(MOVED, moved) // moved
 
 
+PER_RUN = 32
+"""Elements in whose time a strided loop begins a run."""
 Run = Callable[..., None]
 """run(*places, *memory, *scalars): of each result, then each operand, where it begins in its flat
 memory, and the memory. A flat loop knows no places."""
@@ -92,9 +94,9 @@ def plan_loop(
         lengths = tuple(max(plan.numel * step, 1) for step in steps)
         share = _share_in_place if is_update else partial(streaming.run_flat, outputs=outputs)
         return partial(_run_flat_shared, share, flat, kernels.work, lengths), None
-    if (
-        plan.numel >= 2 * kernels.serial_below
-    ):  # the parts of a strided loop are laid out one by one
+    runs = plan.numel // int(plan.loop_sizes[-1])
+    # the parts of a strided loop are laid out one by one
+    if plan.numel + PER_RUN * runs >= 2 * kernels.serial_below:
         return _shared(kernels, plan, outputs, is_update), None
     if plan.flat:
         if is_update and (plan.numel > FEW or not plan.flat_form):
