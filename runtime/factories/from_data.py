@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import os
+from array import array
 from collections.abc import Sequence
 from functools import reduce
 from typing import Any
@@ -15,6 +16,7 @@ from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import number, promotion
+from torchgen_out._runtime.core.dense import DenseLayout, dense_layout
 from torchgen_out._runtime.core.device import device
 from torchgen_out._runtime.core.dtype import dtype
 from torchgen_out._runtime.core.size import Size
@@ -26,6 +28,7 @@ from torchgen_out._runtime.factories import creation
 from torchgen_out._runtime.tensor_api import conversion, interop
 
 _NUMBERS = (builtins.int, builtins.float, builtins.complex)
+_FLOATS, _INTS = {builtins.float}, {builtins.int}
 _OF_PYTHON = frozenset((builtins.float, builtins.int, builtins.bool, builtins.complex))
 
 
@@ -83,6 +86,10 @@ def copied(data: Tensor, wanted: dtype | None, device: Any) -> Tensor:
 
 def from_data(data: Any, wanted: dtype | None, on: device) -> Tensor:
     """Return a new tensor with a copy of numbers, sequences or an array."""
+    if data.__class__ is list and wanted is None:
+        found = _of_one_kind(data)
+        if found is not None:
+            return creation.from_flat(*found, on)
     if isinstance(data, np.ndarray):
         own = over_array(np.array(data, order="K", copy=True))
         own._storage = Storage(own._storage.buffer)
@@ -94,6 +101,24 @@ def from_data(data: Any, wanted: dtype | None, on: device) -> Tensor:
     if isinstance(data, dict):
         raise errors.no_dtype_for(data)
     return _from_sequence(data, wanted, on)
+
+
+def _of_one_kind(data: list[Any]) -> tuple[np.ndarray, DenseLayout, dtype] | None:
+    """Only Python's floats, or only its ints below 2**63, as the dtype that they have; else None.
+
+    A float beyond its dtype's range becomes infinite, of which NumPy warns and `array` does not.
+    """
+    kinds = set(map(type, data))
+    if kinds == _FLOATS:
+        own = dtypes.default_dtype()
+        code = {dtypes.float32: "f", dtypes.float64: "d"}.get(own)
+        values = None if code is None else np.array(array(code, data))
+    elif kinds == _INTS:
+        own, values = dtypes.int64, np.array(data)
+        values = values if values.dtype == np.int64 else None
+    else:
+        return None
+    return None if values is None else (values, dense_layout(values.shape), own)
 
 
 def _from_number(data: Any, wanted: dtype | None, on: device) -> Tensor:

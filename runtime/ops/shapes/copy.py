@@ -259,7 +259,7 @@ def diag_embed(self: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> An
 Sizes = tuple[int, ...]
 
 
-def pixel_shuffle(self: Any, r: int) -> Answer:
+def pixel_shuffle(self: Any, r: int) -> tuple[Sizes, Any]:
     """(*, C * r * r, H, W) -> (*, C, H, r, W, r)."""
     *batch, channels, height, width = self.shape
     return (*batch, channels // (r * r), height, r, width, r), None
