@@ -24,10 +24,13 @@ class Input(NamedTuple):
     dtype: str = "float32"
     """What floating numbers are stored as."""
     requires_grad: bool = False
+    channels_last: bool = False
 
     def make(self, T: ModuleType, values: Array) -> Any:
         """The tensor of one library, with a copy of these values."""
         tensor = T.from_numpy(values.copy())
+        if self.channels_last:
+            tensor = tensor.contiguous(memory_format=T.channels_last)
         if tensor.is_floating_point():
             tensor = tensor.to(getattr(T, self.dtype))
         return tensor.requires_grad_() if self.requires_grad else tensor
@@ -119,6 +122,7 @@ def _shown(each: Input) -> str:
     if len(sizes) == 1 and sizes[0] % 1024 == 0:
         count = sizes[0] >> 10
         shown = f"{count >> 10}M" if count % 1024 == 0 else f"{count}k"
+    shown += " channels last" if each.channels_last else ""
     return shown if each.dtype == "float32" else f"{shown} {each.dtype}"
 
 
@@ -129,6 +133,11 @@ def normal(*sizes: int, dtype: str = "float32", grad: bool = False) -> Input:
         return rng.standard_normal(sizes, np.float32)
 
     return Input(sizes, draw, dtype, grad)
+
+
+def pixels(*sizes: int) -> Input:
+    """Normal numbers as images whose channels lie side by side."""
+    return normal(*sizes)._replace(channels_last=True)
 
 
 def uniform(low: float, high: float, *sizes: int, dtype: str = "float32") -> Input:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from benchmarks.case import Case, normal, statement
+from benchmarks.case import Case, normal, pixels, statement
 
 Sizes = tuple[int, ...]
 
 
-def _both(images: Sizes, weight: Sizes, text: str = "F.conv2d(x, w, b)") -> list[Case]:
+def _both(
+    images: Sizes, weight: Sizes, text: str = "F.conv2d(x, w, b)", channels_last: bool = False
+) -> list[Case]:
     """The forward pass, and the forward and backward pass with all gradients."""
     outputs = weight[1] if "transpose" in text else weight[0]
-    inputs = {"x": normal(*images), "w": normal(*weight), "b": normal(outputs)}
+    x = pixels(*images) if channels_last else normal(*images)
+    inputs = {"x": x, "w": normal(*weight), "b": normal(outputs)}
     return [statement(text, inputs), statement(text, inputs, train="x w b")]
 
 
@@ -36,6 +39,8 @@ CASES = [
     *_both((8, 64, 28, 28), (64, 8, 3, 3), "F.conv2d(x, w, b, padding=1, groups=8)"),
     *_both((8, 64, 28, 28), (64, 64, 3, 3), "F.conv2d(x, w, b, padding=2, dilation=2)"),
     *_both((1, 64, 56, 56), (64, 64, 3, 3), PADDED),
+    *_both((8, 64, 56, 56), (64, 64, 1, 1), channels_last=True),
+    *_both((8, 64, 56, 56), (64, 64, 3, 3), PADDED, channels_last=True),
     *_both((8, 64, 256), (64, 64, 3), "F.conv1d(x, w, b, padding=1)"),
     *_both((2, 16, 16, 32, 32), (16, 16, 3, 3, 3), "F.conv3d(x, w, b, padding=1)"),
     *_both((8, 64, 14, 14), (64, 32, 2, 2), "F.conv_transpose2d(x, w, b, stride=2)"),

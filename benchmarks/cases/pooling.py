@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from benchmarks.case import Case, normal, statement
+from benchmarks.case import Case, Input, normal, pixels, statement
 
 
 def _both(text: str, *sizes: int) -> list[Case]:
     """The forward pass, and the forward and backward pass."""
-    return [statement(text, x=normal(*sizes)), statement(text, x=normal(*sizes), train="x")]
+    return _of(text, normal(*sizes))
+
+
+def _of(text: str, x: Input) -> list[Case]:
+    return [statement(text, x=x), statement(text, x=x, train="x")]
 
 
 CASES = [
@@ -22,4 +26,10 @@ CASES = [
     *_both("F.adaptive_max_pool2d(x, 4)", 32, 64, 14, 14),
     *_both("F.interpolate(x, scale_factor=2)", 8, 64, 14, 14),
     *_both("F.interpolate(x, scale_factor=2, mode='bilinear')", 8, 64, 14, 14),
+    *_of("F.max_pool2d(x, 3, 2, 1)", pixels(8, 64, 56, 56)),
+    *_of("F.avg_pool2d(x, 2)", pixels(32, 64, 28, 28)),
+    *_of("F.adaptive_avg_pool2d(x, 4)", pixels(32, 64, 14, 14)),
+    *_of("F.interpolate(x, scale_factor=2, mode='bilinear')", pixels(8, 64, 14, 14)),
+    *_of("F.batch_norm(x, None, None, training=True)", pixels(8, 64, 56, 56)),
+    *_of("F.pixel_shuffle(x, 2)", normal(8, 64, 28, 28)),
 ]

@@ -53,6 +53,10 @@ SHAPES = [
     statement("x.sum((0, 2, 3))", x=normal(640, 1280, 1, 1), numpy="x.sum((0, 2, 3))"),
     statement("x.prod(1)", x=uniform(0.99, 1.01, 75000, 4), note="short rows", numpy="x.prod(1)"),
     statement("x.t().sum(1)", x=SQUARE, numpy="x.T.sum(1)"),
+    statement("x[:, ::2].sum(1)", x=SQUARE, numpy="x[:, ::2].sum(1)"),
+    statement("x.t()[::2].sum(1)", x=SQUARE, numpy="x.T[::2].sum(1)"),
+    statement("x.t()[::2].argmax(0)", x=SQUARE, numpy="x.T[::2].argmax(0)"),
+    statement("x[:, 100:900].sum()", x=SQUARE, numpy="x[:, 100:900].sum()"),
     statement("x.argmax(1)", x=distinct(8192, 10), note="short rows", numpy="x.argmax(1)"),
 ]
 
