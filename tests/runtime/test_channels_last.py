@@ -33,6 +33,15 @@ def _conv(outputs: int, **options: Any) -> Callable[[Any], Any]:
     return run
 
 
+def _of_each(size: int, **options: Any) -> Callable[[Any], Any]:
+    def run(x: Any) -> Any:
+        channels = x.size(1)
+        weight = torch.linspace(-1, 1, channels * size * size).reshape(channels, 1, size, size)
+        return F.conv2d(x, weight, torch.arange(float(channels)), groups=channels, **options)
+
+    return run
+
+
 IMAGES: dict[str, Callable[[Any], Any]] = {
     "max_pool2d": lambda x: F.max_pool2d(x, 2),
     "max_pool2d over edges": lambda x: F.max_pool2d(x, 3, 2, 1, ceil_mode=True),
@@ -63,6 +72,9 @@ IMAGES: dict[str, Callable[[Any], Any]] = {
     "one tap, bias": _conv(8, bias=torch.arange(8.0)),
     "one tap, step": _conv(6, stride=2),
     "one tap, edges": _conv(6, padding=1),
+    "each channel": _of_each(3),
+    "each channel, edges": _of_each(3, padding=1, stride=2),
+    "each channel, apart": _of_each(2, padding=1, dilation=3),
 }
 VOLUMES: dict[str, Callable[[Any], Any]] = {
     "max_pool3d": lambda x: F.max_pool3d(x, 2),
@@ -98,7 +110,7 @@ def _results(function: Callable[[Any], Any], x: Any) -> list[Any]:
 
 
 @pytest.mark.usefixtures("threading")
-@pytest.mark.parametrize("channels", [3, 8, 33])
+@pytest.mark.parametrize("channels", [3, 8, 32, 33])
 @pytest.mark.parametrize("table, name", CASES, ids=[name for _, name in CASES])
 def test_values_are_the_same(
     table: dict[str, Callable[[Any], Any]], name: str, channels: int

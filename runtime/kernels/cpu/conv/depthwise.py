@@ -17,6 +17,7 @@ from torchgen_out._runtime.kernels import build, scratch, threads
 from torchgen_out._runtime.kernels.cpu.conv.windows import Frame, see, see_back
 from torchgen_out._runtime.kernels.cpu.matmul import register_tile
 from torchgen_out._runtime.kernels.cpu.matmul.register_tile import Tile
+from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
 Array = Any
 ROWS = 8  # places that share a load of a weight
@@ -53,6 +54,30 @@ def convolve(y: Array, x: Array, w: Array, bias: Array | None, sliding: Any) -> 
     _slide(y, x, w, bias, _plan(x.shape[2:], w.shape[2:], y.shape[2:], sliding, False))
 
 
+def plan_pixels(
+    result: TensorSpec, input: TensorSpec, weight: TensorSpec, has_bias: bool, sliding: Any
+) -> LaunchPlan | None:
+    """The plan of the same for images whose channels lie side by side, in whole vectors; else None.
+
+    What is transposed for others lies as it should.
+    """
+    dtype, channels = result.dtype, result.sizes[1]
+    of_each = input.sizes[1] == channels == weight.sizes[0] and weight.sizes[1] == 1
+    if dtype.kind != "f" or not of_each or channels % _lanes(dtype) or not weight.is_contiguous:
+        return None
+    x, w, y = ((1,) * (5 - len(each.sizes)) + each.sizes[2:] for each in (input, weight, result))
+    plan = _plan(x, w, y, sliding, False)
+    images = result.sizes[0]
+
+    def run(out: Array, memory: Array, taps: Array, *rest: Any) -> None:
+        bias, (at, at_taps, *at_bias) = (rest[0], rest[1:-1]) if has_bias else (None, rest[:-1])
+        weights = taps[at_taps : at_taps + channels * prod(w)].reshape(channels, 1, *w)
+        added = None if bias is None else bias[at_bias[0] : at_bias[0] + channels]
+        _run_slide(out, memory[at:], images, (x, prod(y)), weights, added, plan, is_pixels=True)
+
+    return LaunchPlan(run, None)
+
+
 def convolve_transposed(x: Array, y: Array, w: Array, bias: Array | None, sliding: Any) -> None:
     """x = the gradient that y sends back through w, plus bias."""
     _slide(x, y, w, bias, _plan(x.shape[2:], w.shape[2:], y.shape[2:], sliding, True))
@@ -60,8 +85,27 @@ def convolve_transposed(x: Array, y: Array, w: Array, bias: Array | None, slidin
 
 def _slide(y: Array, x: Array, w: Array, bias: Array | None, plan: Plan) -> None:
     """y = the sums over the windows of x, plus bias."""
+    result = y if y.flags.c_contiguous else np.empty(y.shape, y.dtype)
+    sizes = x.shape[2:], y[0, 0].size
+    _run_slide(result.reshape(-1), x.reshape(-1), len(x), sizes, w, bias, plan)
+    if result is not y:
+        y[...] = result
+
+
+def _run_slide(
+    y: Array,
+    x: Array,
+    images: int,
+    sizes: tuple[Any, int],
+    w: Array,
+    bias: Array | None,
+    plan: Plan,
+    is_pixels: bool = False,
+) -> None:
+    """The same of flat memory. sizes: of a plane of x, and how many elements one of y has."""
+    channels = y.size // (images * sizes[1])
     tile = Tile(ROWS, 1, _lanes(y.dtype))
-    channels, blocks = y.shape[1], tile.panels(y.shape[1])
+    blocks = tile.panels(channels)
     weights = np.zeros((blocks, plan.taps.size, tile.lanes), w.dtype)
     added = np.zeros((blocks, tile.lanes), w.dtype)
     chosen = w.reshape(channels, -1)[:, plan.chosen]
@@ -70,14 +114,11 @@ def _slide(y: Array, x: Array, w: Array, bias: Array | None, plan: Plan) -> None
         weights[block, :, : len(own)] = own.T
     if bias is not None:
         added.reshape(-1)[:channels] = bias
-    result = y if y.flags.c_contiguous else np.empty(y.shape, y.dtype)
-    numbers = _numbers(blocks, channels, x.shape[2:], plan.frame, y[0, 0].size)
-    work, units = y.size * w[0].size // PRODUCTS_PER_ELEMENT, x.shape[0] * blocks
-    arrays = result.reshape(-1), x.reshape(-1), weights.reshape(-1), added.reshape(-1)
+    numbers = _numbers(blocks, channels, sizes[0], plan.frame, sizes[1], is_pixels)
+    work = y.size * w[0].size // PRODUCTS_PER_ELEMENT
+    arrays = y, x, weights.reshape(-1), added.reshape(-1)
     kernel = _entry("slide", y.dtype, tile)
-    threads.run_ranges(kernel, units, work, *arrays, *plan[1:4], plan.windows, numbers)
-    if result is not y:
-        y[...] = result
+    threads.run_ranges(kernel, images * blocks, work, *arrays, *plan[1:4], plan.windows, numbers)
 
 
 def correlate(w: Array, y: Array, x: Array, sliding: Any) -> None:
@@ -127,9 +168,11 @@ def _plan(sizes: Any, kernel: Any, results: Any, sliding: Any, is_transposed: bo
 
 
 @lru_cache(maxsize=1024)
-def _numbers(blocks: int, channels: int, sizes: Any, frame: Frame, plane: int) -> Array:
+def _numbers(
+    blocks: int, channels: int, sizes: Any, frame: Frame, plane: int, is_pixels: bool = False
+) -> Array:
     """What the loops read, in one array. plane: elements of a plane of the other tensor."""
-    given = blocks, channels, frame.numel, plane, *sizes, *frame.sizes, *frame.before
+    given = blocks, channels, frame.numel, plane, *sizes, *frame.sizes, *frame.before, is_pixels
     return np.array(given, np.int64)
 
 
@@ -161,14 +204,28 @@ def frame_channels(seen, packed, x, unit, plan):
                 copy_line(seen, target + i, packed, source + i)
 
 
+def frame_pixels(seen, x, unit, plan):
+    """The same of pixels, whose channels lie side by side."""
+    blocks, channels, _, _, depth, height, width, _, fh, fw, bd, bh, bw = plan[:13]
+    image, block = divmod(unit, blocks)
+    for d in range(depth):
+        for h in range(height):
+            source = ((image * depth + d) * height + h) * width * channels + block * LANES
+            target = (((d + bd) * fh + h + bh) * fw + bw) * LANES
+            for i in range(width):
+                copy_line(seen, target + i * LANES, x, source + i * channels)
+
+
 def slide(first, last, y, x, weights, bias, places, targets, taps, windows, plan):
     """y = the sums over the windows of the planes of x, plus bias, for blocks of channels."""
     blocks, channels, numel, plane, depth, height, width = plan[:7]
+    of_pixels = plan[13] != 0
+    own = 0 if of_pixels else LANES  # elements of a place in buffers for turned planes
     seen, packed = (
         np.zeros(numel * LANES, x.dtype),
-        np.zeros(depth * height * width * LANES, x.dtype),
+        np.zeros(depth * height * width * own, x.dtype),
     )
-    result, sums = np.zeros(plane * LANES, x.dtype), np.empty(ROWS * LANES, x.dtype)
+    result, sums = np.zeros(plane * own, x.dtype), np.empty(ROWS * LANES, x.dtype)
     rows, steps = np.empty(places.size, np.int64), np.empty(taps.size, np.int64)
     for i in range(places.size):
         rows[i] = places[i] * LANES
@@ -176,7 +233,13 @@ def slide(first, last, y, x, weights, bias, places, targets, taps, windows, plan
         steps[i] = taps[i] * LANES
     for unit in range(first, last):
         image, block = divmod(unit, blocks)
-        frame_channels(seen, packed, x, unit, plan)
+        here = min(LANES, channels - block * LANES)
+        start = (image * channels + block * LANES) * plane
+        if of_pixels:
+            start = image * plane * channels + block * LANES
+            frame_pixels(seen, x, unit, plan)
+        else:
+            frame_channels(seen, packed, x, unit, plan)
         for i in range(0, windows.size, 4):
             begin, count, tap, number = windows[i], windows[i + 1], windows[i + 2], windows[i + 3]
             for r in range(begin, begin + count, ROWS):
@@ -189,10 +252,12 @@ def slide(first, last, y, x, weights, bias, places, targets, taps, windows, plan
                         *(steps, tap, tap + number, weights, panel),
                     )
                 for k in range(min(ROWS, begin + count - r)):
-                    copy_line(result, targets[r + k] * LANES, sums, k * LANES)
-        here = min(LANES, channels - block * LANES)
-        start = (image * channels + block * LANES) * plane
-        transpose(y, start, plane, result, 0, LANES, here, plane)
+                    if of_pixels:
+                        copy_line(y, start + targets[r + k] * channels, sums, k * LANES)
+                    else:
+                        copy_line(result, targets[r + k] * LANES, sums, k * LANES)
+        if not of_pixels:
+            transpose(y, start, plane, result, 0, LANES, here, plane)
 
 
 def correlate_channels(part, first, last, sums, y, x, places, taps, plan):
@@ -233,6 +298,7 @@ def _entry(name: str, dtype: Any, tile: Tile) -> Any:
         register_tile.tile_text(dtype, tile),
         build.plain_source(accumulate),  # in the other's place
         "@inner\n" + build.plain_source(frame_channels),
+        "@inner\n" + build.plain_source(frame_pixels),
         "@entry\n" + build.plain_source(_KERNELS[name][0]),
     ]
     return register_tile.loop_entry("depthwise", parts, _KERNELS, name, dtype)

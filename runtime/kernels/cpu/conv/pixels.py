@@ -6,6 +6,7 @@ from math import prod
 from typing import Any
 
 from torchgen_out._runtime.kernels.common.conv import geometry_of
+from torchgen_out._runtime.kernels.cpu.conv import depthwise
 from torchgen_out._runtime.kernels.cpu.matmul.matrix_plans import plan_linear
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
@@ -32,6 +33,8 @@ def plan_pixels(
     is_pointwise = set(weight.sizes[2:]) == {1} and set(geometry.stride) == {1}
     if is_pointwise and not any(geometry.padding) and groups == 1:
         return _plan_product(result, input, weight, bias)
+    if groups == input.sizes[1] and (bias is None or bias.is_contiguous):
+        return depthwise.plan_pixels(result, input, weight, bias is not None, geometry[:3])
     return None
 
 
