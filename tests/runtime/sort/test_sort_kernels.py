@@ -218,3 +218,26 @@ def test_lines_of_few_elements(dim: int, size: int, dtype: str) -> None:
     if size % 2:
         median = np.median(x.numpy(), dim)
         np.testing.assert_array_equal(torch.median(x, dim).values.numpy(), median)
+
+
+@pytest.mark.parametrize("name", ["int64", "int32", "int16", "int8", "uint8", "float64"])
+@pytest.mark.parametrize("shape", [(1,), (40,), (7, 33), (3, 90, 2)])
+@pytest.mark.parametrize("far", [False, True])
+def test_few_of_every_dtype(name: str, shape: tuple[int, ...], far: bool) -> None:
+    """Small lines become keys of 64 bits, whose upper half may be too little for what lies far
+    apart; equal elements stay in order."""
+    data = np.random.default_rng(2).integers(0, 20, shape).astype(name)
+    if far and name.startswith("int"):
+        data.flat[0], data.flat[-1] = np.iinfo(name).max, np.iinfo(name).min
+    elif far and name == "float64":
+        data.flat[0], data.flat[-1] = np.nan, -0.0
+    for dim in range(data.ndim):
+        for x in (data, data.swapaxes(0, -1)):
+            rising = np.argsort(x, dim, kind="stable")
+            values, places = torch.from_numpy(x).sort(dim=dim, stable=True)
+            np.testing.assert_array_equal(places.numpy(), rising)
+            np.testing.assert_array_equal(values.numpy(), np.take_along_axis(x, rising, dim))
+            turned = np.flip(x, dim)  # the last of equals first: backwards they are in order
+            falling = x.shape[dim] - 1 - np.flip(np.argsort(turned, dim, kind="stable"), dim)
+            places = torch.from_numpy(x).argsort(dim=dim, descending=True, stable=True)
+            np.testing.assert_array_equal(places.numpy(), falling)

@@ -1,4 +1,4 @@
-"""Plans of `sort`, `topk` and order statistics of a few float32 elements.
+"""Plans of `sort`, `topk` and order statistics of a few elements, mostly of float32.
 
 Each element becomes a number of 64 bits whose upper half orders as the element does and whose lower
 half is its place. These numbers are sorted row by row, and what is asked for is read off: two
@@ -7,7 +7,8 @@ compiled loops around one call of NumPy's vectorised sort, whatever the dim and 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -23,7 +24,8 @@ Array = Any
 SMALL = 1 << 14
 LONGEST = 256  # the longest row sorted for a few of its elements; a scan is faster from there on
 MOST_COMPARED = 32  # elements of a row compared each with each
-FLOAT32, INT64, UINT64 = (np.dtype(name) for name in ("float32", "int64", "uint64"))
+FLOAT32, FLOAT64, INT64, UINT64 = map(np.dtype, ("float32", "float64", "int64", "uint64"))
+WHOLE = tuple(map(np.dtype, ("int64", "int32", "int16", "int8", "uint8")))
 
 KTH, MEDIAN, NANMEDIAN = 0, 1, 2  # which element an order statistic asks for
 
@@ -97,8 +99,10 @@ Walk = tuple[int, ...]
 """Sizes before, at and behind the dim, then the strides of self there."""
 
 
-def _walk(self: TensorSpec, dim: int, longest: int) -> Walk | None:
-    if self.dtype != FLOAT32 or not 0 < prod(self.sizes) <= SMALL:
+def _walk(
+    self: TensorSpec, dim: int, longest: int, dtypes: Container[Any] = (FLOAT32,)
+) -> Walk | None:
+    if self.dtype not in dtypes or not 0 < prod(self.sizes) <= SMALL:
         return None
     shape, strides = sizes_around(self.sizes, dim), strides_around(self.sizes, self.strides, dim)
     return None if strides is None or shape[1] > longest else (*shape, *strides)
@@ -108,11 +112,13 @@ def _plan_first(
     self: TensorSpec, count: int, dim: int, descending: bool, longest: int = SMALL
 ) -> LaunchPlan | None:
     """The plan for the first `count` of each row in order."""
-    walk = _walk(self, dim, longest)
+    dtype = self.dtype
+    walk = _walk(self, dim, longest, (*WHOLE, FLOAT32, FLOAT64))
     if walk is None:
         return None
-    take = take_first.entry_point((FLOAT32, INT64, UINT64, FLOAT32, *(int,) * 8))
-    return LaunchPlan(_make_run(walk, descending, take), (count,))
+    take = take_first.entry_point((dtype, INT64, UINT64, dtype, *(int,) * 8))
+    make = _make_run if dtype == FLOAT32 else partial(_make_run_of, dtype)
+    return LaunchPlan(make(walk, descending, take), (count,))
 
 
 def _plan_one(self: TensorSpec, dim: int, which: int, place: int) -> LaunchPlan | None:
@@ -137,6 +143,75 @@ def _make_run(walk: Walk, descending: bool, take: Callable[..., Any]) -> Callabl
         take(values, indices, keys, self, at, *walk, *wanted)
 
     return run
+
+
+def _make_run_of(
+    dtype: Any, walk: Walk, descending: bool, take: Callable[..., Any]
+) -> Callable[..., None]:
+    """The same of whole numbers, which mostly lie within a range of 32 bits, and of float64."""
+    numbers = UINT64, dtype, *(int,) * 8
+    pack = pack_whole.entry_point(numbers) if dtype in WHOLE else None
+    order = (order_floats if dtype == FLOAT64 else order_whole).entry_point(numbers)
+    outer, size, inner = walk[:3]
+    rows, flip = outer * inner, 0xFFFFFFFF if descending else 0
+
+    def run(values: Array, indices: Array, self: Array, at: int, wanted: Any) -> None:
+        keys = np.empty(rows * size, np.uint64)
+        if pack is not None and pack(keys, self, at, *walk, flip):
+            (keys if rows == 1 else keys.reshape(rows, size)).sort()
+        else:
+            order(keys, self, at, *walk, descending)
+            keys = keys.reshape(rows, size).argsort(axis=1, kind="stable").reshape(-1)
+            keys = keys.view(np.uint64)
+        take(values, indices, keys, self, at, *walk, *wanted)
+
+    return run
+
+
+@kernel
+def pack_whole(keys, self, at, outer, size, inner, outer_step, step, inner_step, flip):
+    """As pack_rows, of whole numbers, counted from the least of a row; False if they lie too far
+    apart."""
+    mask = np.uint64(flip)
+    for row in range(outer * inner):
+        start = at + row // inner * outer_step + row % inner * inner_step
+        least = np.int64(self[start])
+        greatest = least
+        for j in range(1, size):
+            value = np.int64(self[start + j * step])
+            least, greatest = min(least, value), max(greatest, value)
+        if (np.uint64(greatest) - np.uint64(least)) >> np.uint64(32):
+            return False
+        for j in range(size):
+            key = (np.uint64(np.int64(self[start + j * step])) - np.uint64(least)) ^ mask
+            keys[row * size + j] = (key << np.uint64(32)) | np.uint64(j)
+    return True
+
+
+@kernel
+def order_whole(keys, self, at, outer, size, inner, outer_step, step, inner_step, descending):
+    """Numbers of 64 bits without a sign that order as whole numbers do, or the other way round."""
+    rising, falling = np.uint64(0x8000000000000000), np.uint64(0x7FFFFFFFFFFFFFFF)
+    mask = falling if descending else rising
+    for row in range(outer * inner):
+        start = at + row // inner * outer_step + row % inner * inner_step
+        for j in range(size):
+            keys[row * size + j] = np.uint64(np.int64(self[start + j * step])) ^ mask
+
+
+@kernel
+def order_floats(keys, self, at, outer, size, inner, outer_step, step, inner_step, descending):
+    """The same of float64: NaN last, -0 as 0."""
+    bits = self.view(np.uint64)
+    top, ones = np.uint64(0x8000000000000000), np.uint64(0xFFFFFFFFFFFFFFFF)
+    for row in range(outer * inner):
+        start = at + row // inner * outer_step + row % inner * inner_step
+        for j in range(size):
+            k = start + j * step
+            key = bits[k] ^ (ones if bits[k] >> np.uint64(63) else top)
+            key = top if self[k] == 0 else key
+            key = ones if self[k] != self[k] else key
+            keys[row * size + j] = key ^ ones if descending else key
 
 
 @kernel
