@@ -47,6 +47,12 @@ def limits(target: dtype) -> Range:
     return floats or ints
 
 
+def is_in_range(value: int, target: dtype) -> bool:
+    """Whether a dtype of whole numbers holds the value."""
+    found = _RANGES[target.index]
+    return found is not None and found[0][0] <= value <= found[0][1]
+
+
 def check_fits(value: bool | int | float | complex, target: dtype) -> None:
     """Check that `target` can hold `value`, rounding aside.
 

@@ -29,6 +29,8 @@ _readers, _writers = reading.readers.get, writing.writers
 _size_at = tuple.__getitem__
 _slice = builtins.slice
 _Collected = list[Tensor | None]
+_NUMBERS = frozenset((bool, int, float))
+_FAR = 2**63 - 1
 _EVERYTHING = (None, None, None)
 
 
@@ -60,6 +62,9 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
     write = _writers[self._key]
     if write is not None and write(self, index, value):
         return
+    if index.__class__ is Tensor and index._sizes == self._sizes and _may_fill(self, index, value):
+        ops.masked_fill_(self, index, value)
+        return
     value = _value(self, value)
     if index is False:
         return
@@ -71,7 +76,7 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
         return
     if not isinstance(value, Tensor):
         mask = _sole_mask(viewed, collected)
-        if mask is not None and self.dtype.is_floating_point and not isinstance(value, complex):
+        if mask is not None and _is_stored_as_given(self, value):
             ops.masked_fill_(viewed, mask, value)
             return
         value = creation.full((), value, self.dtype, None, self.device)
@@ -79,6 +84,27 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
         value = value.to(self.dtype)
     places = ops.index(viewed.detach(), collected)._sizes if value.ndim > viewed.ndim else None
     ops.index_put_(viewed, collected, value if places is None else _fewer_dims(value, len(places)))
+
+
+def _may_fill(self: Tensor, index: Tensor, value: Any) -> bool:
+    """Whether an index is a mask of the tensor's sizes, and the value a number that it holds."""
+    if index.dtype is not dtypes.bool or value.__class__ not in _NUMBERS or not self._sizes:
+        return False
+    if self.dtype.opmath is not self.dtype or batched.is_batched(index):
+        return False
+    if value.__class__ is int and abs(value) > _FAR:
+        return False
+    return _is_stored_as_given(self, value) and index.device == self.device
+
+
+def _is_stored_as_given(self: Tensor, value: Any) -> bool:
+    """Whether a number is of the tensor's kind: nothing is cut off it."""
+    kind = self.dtype.kind
+    if kind == "f":
+        return not isinstance(value, complex)
+    if kind == "b":
+        return value.__class__ is bool
+    return kind == "i" and value.__class__ is int and number.is_in_range(value, self.dtype)
 
 
 def _sole_mask(viewed: Tensor, collected: _Collected) -> Tensor | None:

@@ -238,14 +238,16 @@ def pad_sequence(
         raise RuntimeError(
             f"Expected padding_side to be one of left or right, but got {padding_side}"
         )
-    longest = max(sequence.size(0) for sequence in sequences)
-    rows = []
-    for sequence in sequences:
-        filler = sequence.new_full((longest - sequence.size(0), *sequence.shape[1:]), padding_value)
-        rows.append(
-            torch.cat([sequence, filler] if padding_side == "right" else [filler, sequence])
-        )
-    return torch.stack(rows, 0 if batch_first else 1)
+    first, lengths = sequences[0], [sequence.size(0) for sequence in sequences]
+    longest = max(lengths)
+    filler = first.new_full((longest - min(lengths), *first.shape[1:]), padding_value)
+    is_right = padding_side == "right"
+    parts = []
+    for sequence, length in zip(sequences, lengths, strict=True):
+        missing = filler[: longest - length]
+        parts += [sequence, missing] if is_right else [missing, sequence]
+    padded = torch.cat(parts).view(len(lengths), longest, *first.shape[1:])
+    return padded if batch_first else padded.transpose(0, 1).contiguous()
 
 
 def unpad_sequence(padded_sequences: Any, lengths: Any, batch_first: bool = False) -> list[Any]:
