@@ -20,6 +20,7 @@ from torchgen_out._runtime.kernels.common.folded import merged_stride, sizes_aro
 from torchgen_out._runtime.kernels.cpu.folding import broadcast, contiguous, copy_parts
 from torchgen_out._runtime.kernels.cpu.indexing import places
 from torchgen_out._runtime.kernels.cpu.planned import made_apart, on_copies, planned, specs_in
+from torchgen_out._runtime.kernels.cpu.scatter.masking import masked_scatter
 from torchgen_out._runtime.kernels.cpu.scatter.scatter_loops import (
     AMAX,
     AMIN,
@@ -334,7 +335,8 @@ def index_put(
     are_numbers = all(i.dtype.kind == "i" and i.dtype.itemsize >= 4 for i in given)
     are_neighbours = given and list(indices[first : first + len(given)]) == given
     if not (are_numbers and are_neighbours) or first + len(given) > len(self.sizes):
-        return _plan_put_any(self, indices, values, accumulate)
+        plan = _plan_put_any(self, indices, values, accumulate)
+        return plan if accumulate else _plan_put_in_turn(result, self, indices, values, plan)
     try:
         shape = shapes.broadcast_shapes(*[index.sizes for index in given])
     except RuntimeError:
@@ -350,6 +352,32 @@ def index_put(
         *slots, src = args[: len(given) + 1]
         at, *at_slots, at_src, _ = args[len(given) + 1 :]
         plan.run(out, a, merged(slots, at_slots), src, at, 0, at_src, None)
+
+    return LaunchPlan(run, None)
+
+
+def _plan_put_in_turn(
+    result: TensorSpec,
+    self: TensorSpec,
+    indices: Sequence[TensorSpec | None],
+    values: TensorSpec,
+    others: LaunchPlan,
+) -> LaunchPlan:
+    """The plan that writes values one after the other where a mask is true, if they are as many.
+
+    others: the plan for everything else.
+    """
+    mask = indices[0]
+    is_whole = mask is not None and mask.dtype.kind == "b" and mask.sizes == self.sizes
+    if not is_whole or len(values.sizes) != 1 or not self.numel or values.dtype != self.dtype:
+        return others
+    plan, numel = masked_scatter.plan(result, self, mask, values), self.numel
+
+    def run(*args: Any) -> None:
+        flags, at = args[2], args[5]
+        is_in_turn = np.count_nonzero(flags[at : at + numel]) == values.numel
+        found = plan if is_in_turn else others
+        found.run(*args[:-1], found.params)
 
     return LaunchPlan(run, None)
 
