@@ -75,6 +75,8 @@ def _plan_dense(result: TensorSpec, tensors: Sequence[TensorSpec], dim: int) -> 
 
 MANY_ROWS = 1 << 10
 """Narrow rows from which on parts are copied one after the other."""
+SMALL_PART = 1 << 13
+"""Elements of a part, in the mean, up to which NumPy joins all parts in one call."""
 MANY, SMALL = 8, 1 << 11
 """Tensors, and bytes of each in the mean, from which and up to which Python joins them sooner.
 
@@ -117,12 +119,13 @@ def _plan_slices(
     """The plan that copies each tensor to its part of the result."""
     before = (slice(None),) * dim
     ndim, behind = len(result.sizes), len(tensors)
+    least = max(threads.GRAIN, SMALL_PART * behind)
     given = [(i, viewer(each)) for i, each in enumerate(tensors) if len(each.sizes) == ndim]
 
     def run(out: Array, *args: Any) -> None:
         placed, pairs, start = out.reshape(result.sizes), [], 0
         views = [view(args[i], args[behind + i]) for i, view in given]
-        if joins_few and result.numel < threads.GRAIN:
+        if joins_few and result.numel < least:
             np.concatenate(views, dim, out=placed)
             return
         for view in views:
