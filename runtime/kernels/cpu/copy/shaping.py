@@ -48,29 +48,62 @@ def cat(result: TensorSpec, tensors: Sequence[TensorSpec], dim: int = 0) -> Laun
 
 
 def _plan_dense(result: TensorSpec, tensors: Sequence[TensorSpec], dim: int) -> LaunchPlan:
+    """The plan for a contiguous result."""
+    run = _joiner(result, tensors, dim)
+    if run is None:
+        return _plan_slices(result, tensors, dim)
+    return LaunchPlan(_over_exact(run, [each.numel for each in tensors]), None)
+
+
+class _InexactError(ValueError):
+    """Memory holds more than the elements that are asked for."""
+
+
+def _over_exact(run: Any, counts: Sequence[int]) -> Any:
+    """What runs a joiner of flat memory, which holds just the elements of each tensor.
+
+    Mostly it does. Where another operand has gaps or is cast, a dense one may come as a part of
+    more; only then a joiner that tells it by sizes, or NumPy, refuses before anything is written.
+    """
+    behind = len(counts)
+
+    def run_over_exact(out: Array, *args: Any) -> None:
+        try:
+            run(out, *args)
+        except ValueError:
+            parts = [
+                args[i][args[behind + i] : args[behind + i] + count]
+                for i, count in enumerate(counts)
+            ]
+            run(out, *parts, *args[behind:])
+
+    return run_over_exact
+
+
+def _joiner(result: TensorSpec, tensors: Sequence[TensorSpec], dim: int) -> Any:
+    """What joins flat memory of dense tensors; None if they are joined part by part."""
     outer, own = prod(result.sizes[:dim]), result.dtype
     are_dense = all(each.is_contiguous and each.numel for each in tensors)
     is_pair = are_dense and len(tensors) == 2 and own in DTYPES
     is_interleaved = is_pair and result.numel == 2 * outer
-    is_narrow = outer >= MANY_ROWS and result.numel * own.itemsize <= 2 * NARROW * outer
-    if is_narrow and not is_interleaved:
-        return _plan_slices(result, tensors, dim, joins_few=False)
+    if _is_narrow(result, outer) and not is_interleaved:
+        return None
     is_split = outer > 1 or result.numel < threads.GRAIN
     if is_pair and is_split:
         entry = join_two.entry_point(own, (int, int, own, own, own, int))
-        return LaunchPlan(_pair_runner(entry, outer, result.numel), None)
+        return _pair_runner(entry, outer, result.numel)
     if is_pair and result.numel >= 2 * threads.GRAIN:
         entry = join_flat.entry_point(own, (int, int, own, own, own))
-        return LaunchPlan(_flat_pair_runner(entry), None)
+        return _flat_pair_runner(entry)
     if are_dense and outer == 1:
         join = _join_many if _are_many_small(result, tensors) else _join
         join = join if result.numel < threads.GRAIN else _join_large
-        return LaunchPlan(lambda out, *args: join(out, args[: len(tensors)]), None)
+        return lambda out, *args: join(out, args[: len(tensors)])
     if are_dense and _are_many_small(result, tensors) and len(set(tensors)) == 1:
-        return LaunchPlan(_interleaver(len(tensors), outer), None)
+        return _interleaver(len(tensors), outer)
     if are_dense and result.numel < threads.GRAIN:
-        return LaunchPlan(_row_joiner(len(tensors), outer), None)
-    return _plan_slices(result, tensors, dim)
+        return _row_joiner(len(tensors), outer)
+    return None
 
 
 MANY_ROWS = 1 << 10
@@ -82,6 +115,11 @@ MANY, SMALL = 8, 1 << 11
 
 NumPy takes 100 ns a tensor besides its bytes, `bytes.join` 40, but moves the bytes twice.
 """
+
+
+def _is_narrow(result: TensorSpec, outer: int) -> bool:
+    """Whether there are many rows of a few bytes."""
+    return outer >= MANY_ROWS and result.numel * result.dtype.itemsize <= 2 * NARROW * outer
 
 
 def _are_many_small(result: TensorSpec, tensors: Sequence[TensorSpec]) -> bool:
@@ -113,10 +151,10 @@ def _row_joiner(count: int, outer: int) -> Any:
     return run
 
 
-def _plan_slices(
-    result: TensorSpec, tensors: Sequence[TensorSpec], dim: int, joins_few: bool = True
-) -> LaunchPlan:
+def _plan_slices(result: TensorSpec, tensors: Sequence[TensorSpec], dim: int) -> LaunchPlan:
     """The plan that copies each tensor to its part of the result."""
+    outer = prod(result.sizes[:dim])
+    joins_few = not _is_narrow(result, outer)
     before = (slice(None),) * dim
     ndim, behind = len(result.sizes), len(tensors)
     least = max(threads.GRAIN, SMALL_PART * behind)
@@ -147,9 +185,13 @@ def _widened(tensors: Sequence[TensorSpec], dim: int) -> list[TensorSpec]:
 
 def _pair_runner(entry: Any, outer: int, work: int) -> Any:
     def run(out: Array, first: Array, second: Array, *_: Any) -> None:
+        if first.size + second.size != out.size:
+            raise _InexactError
         entry(0, outer, out, first, second, outer)
 
     def run_parts(out: Array, first: Array, second: Array, *_: Any) -> None:
+        if first.size + second.size != out.size:
+            raise _InexactError
         threads.run_ranges(entry, outer, work, out, first, second, outer)
 
     return run if work < 2 * threads.GRAIN else run_parts
@@ -157,6 +199,8 @@ def _pair_runner(entry: Any, outer: int, work: int) -> Any:
 
 def _flat_pair_runner(entry: Any) -> Any:
     def run(out: Array, first: Array, second: Array, *_: Any) -> None:
+        if first.size + second.size != out.size:
+            raise _InexactError
         if threads.get_num_threads() == 1:
             _join(out, (first, second))
         else:
@@ -205,6 +249,8 @@ def _join_large(out: Array, arrays: Sequence[Array]) -> None:
     if threads.get_num_threads() == 1:
         _join(out, arrays)
         return
+    if sum(array.size for array in arrays) != out.size:
+        raise _InexactError
     start = 0
     for array in arrays:
         copy.assign(out[start : start + array.size], array)
