@@ -112,7 +112,7 @@ PLANS_KEPT = 1024
 class StridedLoop(NamedTuple):
     """A loop over memory with gaps, which makes so many results.
 
-    in_steps: whether these are folded to one afterwards.
+    in_steps: whether these are folded to one afterwards, as elements are.
     """
 
     kernel: Any
@@ -135,13 +135,13 @@ class Fold:
         self.rows = rows_module(self.spec)
         self.kernel: Any = self._load_kernel if not scalars else self.rows.kernel
         self.columns: Any = None
-        self.folds_in_steps = own is result is self.spec.acc and not scalars
+        self.folds_in_steps = self.spec.folds_results
         self.storage_dtype = result.numpy
         self.empty = empty_of(result.numpy)
         self.serial_below = 2 * READING * threads.GRAIN
         """Elements that are not worth a second thread."""
         self.plans: dict[Any, DimPlan] = {}
-        self.strided: dict[Any, StridedLoop] = {}
+        self.strided: dict[Any, StridedLoop | None] = {}
         self.copiers: dict[Any, tuple[Run, int | None] | None] = {}
         self.key = keys.pack(result.index, 0, 0, False)
         self.scalar_key = keys.pack(result.index, 0, 0, True)
@@ -193,9 +193,10 @@ class Fold:
             strided = self.strided.get(place)
             if strided is None:
                 flat, walk = dense_memory(x, plan, geometry[1])
-                if flat is None and lies_in_order(x) and (found := self._strided_loop(x, plan)):
+                if flat is None and place not in self.strided:
                     if len(self.strided) >= PLANS_KEPT:
                         self.strided.clear()
+                    found = self._strided_loop(x, plan) if lies_in_order(x) else None
                     strided = self.strided[place] = found
         if strided is not None:
             self._run_strided(buffer, x, strided, scalars)
@@ -274,7 +275,7 @@ class Fold:
     def _fold_in_steps(self, buffer: Any, x: Tensor, plan: DimPlan) -> None:
         """Fold dims that do not follow each other: the last that do first, then the others.
 
-        Of a mean, too: all parts are of one size.
+        It is for what `folds_results`: all parts are of one size.
         """
         last = [plan.reduced[-1]]
         while last[0] - 1 in plan.reduced and len(last) + 1 < len(plan.reduced):

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
+from types import FunctionType
 from typing import Any
 
 from torchgen_out._runtime.core import dtype as dtypes
@@ -30,6 +31,26 @@ class ReductionSpec:
     compute: dtypes.dtype
     acc: dtypes.dtype
     scalars: int = 0
+
+    @property
+    def folds_results(self) -> bool:
+        """Whether results of as many elements each are folded as elements are: of sums and means,
+        not of counts, whose sum is no count."""
+        _, fold, join, project = self.parts
+        if self.scalars or not self.input is self.output is self.acc:
+            return False
+        return _say_the_same(fold, join) and (project is None or _say_the_same(project, _quotient))
+
+
+def _quotient(acc: Any, count: Any) -> Any:
+    return acc / count
+
+
+def _say_the_same(one: FunctionType, other: FunctionType) -> bool:
+    """Whether two functions compute the same, whatever their parameters' names."""
+    codes = one.__code__, other.__code__
+    first, second = ((c.co_code, c.co_names, c.co_consts[1:]) for c in codes)
+    return first == second
 
 
 def selected(out: Any, self: Any, dim: int | None, keepdim: bool) -> dict[str, View] | None:

@@ -164,6 +164,9 @@ def _decimal_scale(decimals: int, dtype: dtypes.dtype) -> float:
 
 def ldexp(self: Any, other: Any) -> Any:
     """Multiply by a power of two, computed in the dtype of a floating-point self."""
+    if not isinstance(other, Tensor):
+        kind = type(other).__name__
+        raise TypeError(f"ldexp(): argument 'other' (position 2) must be Tensor, not {kind}")
     if self.dtype.kind != "c" and other.dtype.kind != "c":
         return ops._ldexp(self, other)
     if other.dtype.kind in "bi":

@@ -113,8 +113,9 @@ def _nothing(*args: Any) -> None:
     """There are no elements."""
 
 
-def _run_over_first(kernel: Any, out: Any, *inputs: Any) -> None:
-    kernel(*inputs)
+def _run_over_first(kernel: Any, out: Any, first: Any, *others: Any) -> None:
+    """A loop over the result, which is what the first input begins with."""
+    kernel(out, *others)
 
 
 def _run_counting(kernel: Any, loop: Any, dims: int, runs: int, *args: Any) -> None:
