@@ -337,3 +337,26 @@ def test_operands_inside_larger_memory_go_to_few_outputs(
     assert torch.equal(found, torch.nn.functional.conv2d(*whole))
     wide = [each if each is None else each.double() for each in whole]
     torch.testing.assert_close(found, torch.nn.functional.conv2d(*wide).float())
+
+
+@pytest.mark.parametrize("ndim", [1, 2, 3])
+@pytest.mark.parametrize("channels", [(1, 1), (2, 3), (16, 16)])
+def test_what_is_sent_back_is_the_transpose(ndim: int, channels: tuple[int, int]) -> None:
+    """conv(x) * y and x * conv_transpose(y) have one sum, whatever steps, taps and gaps."""
+    rng = np.random.default_rng(8)
+    forward = getattr(torch.nn.functional, f"conv{ndim}d")
+    back = getattr(torch.nn.functional, f"conv_transpose{ndim}d")
+    inputs, outputs = channels
+    for kernel, stride, dilation, padding in product((1, 2, 3), (1, 2, 3), (1, 2), (0, 1)):
+        if padding > dilation * (kernel - 1):
+            continue
+        windows, reach = 3, dilation * (kernel - 1) + 1
+        size = (windows - 1) * stride + reach - 2 * padding
+        x = torch.from_numpy(rng.standard_normal((2, inputs, *[size] * ndim)))
+        w = torch.from_numpy(rng.standard_normal((outputs, inputs, *[kernel] * ndim)))
+        y = torch.from_numpy(rng.standard_normal((2, outputs, *[windows] * ndim)))
+        seen = forward(x, w, None, stride, padding, dilation)
+        sent = back(y, w, None, stride, padding, 0, 1, dilation)
+        assert seen.shape == y.shape and sent.shape == x.shape
+        expected = (x.numpy() * sent.numpy()).sum()
+        np.testing.assert_allclose((seen.numpy() * y.numpy()).sum(), expected, rtol=1e-9, atol=1e-9)

@@ -191,3 +191,34 @@ def test_copies_run_along_memory(dims: tuple[int, ...], monkeypatch: pytest.Monk
     found = x.flip(dims)
     assert runs == [1] and found.stride() == x.stride()
     np.testing.assert_array_equal(found.numpy(), np.flip(x.numpy(), dims))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("count", [2, 3, 12])
+@pytest.mark.parametrize("other", [None, torch.float64])
+def test_joins_of_parts_of_memory(other: Any, count: int, threads: int) -> None:
+    """What is dense only with its dims turned, or cast beside what has gaps, begins anywhere in its
+    storage, which goes on behind it."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    rng = np.random.default_rng(4)
+    try:
+        for shape in ((6, 5, 4), (40, 50, 60), (3000, 2, 3)):
+            data = rng.standard_normal(shape).astype(np.float32)
+            whole = torch.from_numpy(data)
+            for first in (0, 1, 2):
+                rows = slice(first, first + 2)
+                turned, expected = whole[rows].permute(0, 2, 1), data[rows].transpose(0, 2, 1)
+                gaps, beside = whole[rows, :, ::2].mT, data[rows, :, ::2].swapaxes(1, 2)
+                parts = [turned] * count
+                for dim in range(3):
+                    found = torch.cat(parts, dim).numpy()
+                    np.testing.assert_array_equal(found, np.concatenate([expected] * count, dim))
+                wide = whole[rows].to(other) if other else whole[rows]
+                found = torch.cat([wide, gaps.mT, whole[rows]], 2).numpy()
+                own = data[rows]
+                np.testing.assert_array_equal(
+                    found, np.concatenate([own, beside.swapaxes(1, 2), own], 2)
+                )
+    finally:
+        torch.set_num_threads(before)

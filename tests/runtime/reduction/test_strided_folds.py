@@ -95,6 +95,21 @@ def test_dims_that_lie_anywhere() -> None:
                     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.usefixtures("threading")
+def test_results_are_folded_again_only_if_that_is_right() -> None:
+    """A count of counts is none, and a sum that leaves NaN out would leave out what became NaN."""
+    data = (DATA.reshape(40, 20, 72) > 0).astype(np.int64)
+    data[:30, :19] += 1
+    for view in (np.s_[:, :, :70], np.s_[:, 1:], np.s_[::2, ::3], np.s_[...]):
+        own = torch.from_numpy(data)[view]
+        for dims in ((0, 2), (1, 2), (0, 1, 2)):
+            expected = np.count_nonzero(data[view], dims)
+            np.testing.assert_array_equal(torch.count_nonzero(own, dims).numpy(), expected)
+    x = torch.ones(40, 20, 72)
+    x[0, :, 0], x[0, :, 1] = float("inf"), float("-inf")
+    assert x[:, :, :70].nansum().isnan() and x.nansum((0, 2)).isnan().all()
+
+
 @pytest.mark.parametrize("dims", [(0,), (1,), (2,), (0, 2), (0, 1, 2)])
 def test_expanded_tensors(dims: tuple[int, ...]) -> None:
     for shape in [(1, 60, 50), (40, 1, 50), (40, 60, 1), (1, 1, 1)]:

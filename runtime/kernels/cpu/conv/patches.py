@@ -19,10 +19,13 @@ Array = Any
 
 def suits(y: Array, w: Array, sliding: Any) -> bool:
     """Whether windows neither overlap nor leave gaps between them."""
-    stride, padding, _ = sliding
-    sides = zip(stride, w.shape[2:], y.shape[2:], strict=True)
+    stride, padding, dilation = sliding
+    sizes = w.shape[2:]
+    sides = zip(stride, sizes, y.shape[2:], strict=True)
     are_apart = all(step == size for step, size, count in sides if count > 1)
-    return y.dtype.kind == "f" and padding == (0, 0, 0) and are_apart and w.shape[2:] != (1, 1, 1)
+    are_whole = all(gap == 1 for gap, size in zip(dilation, sizes, strict=True) if size > 1)
+    is_plain = y.dtype.kind == "f" and padding == (0, 0, 0) and sizes != (1, 1, 1)
+    return is_plain and are_apart and are_whole
 
 
 def convolve_transposed(x: Array, y: Array, w: Array, groups: int) -> None:
