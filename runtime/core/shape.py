@@ -246,6 +246,10 @@ def channels_last_strides(sizes: Sequence[int], format_name: str) -> tuple[int, 
     return (inner[0], inner[-1], *inner[1:-1])
 
 
+FEWEST_CHANNELS = 8
+"""Channels side by side from which on they are vectors."""
+
+
 def is_channels_last(sizes: Sequence[int], strides: Sequence[int]) -> bool:
     """Tell whether the strides of four or five dims grow from dim 1 over the last to the first.
 

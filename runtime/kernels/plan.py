@@ -45,9 +45,17 @@ class TensorSpec(NamedTuple):
         return TensorSpec(self.dtype, sizes, expanded_strides(self[1:], sizes))
 
     def permuted(self, dims: Sequence[int]) -> TensorSpec:
-        """The same elements with the dims in another order."""
+        """The same elements with the dims in another order.
+
+        What becomes contiguous may still begin anywhere in its memory, which may go on behind it.
+        """
         sizes, strides = (tuple([each[dim] for dim in dims]) for each in self[1:])
         return TensorSpec(self.dtype, sizes, strides)
+
+    @property
+    def pixels(self) -> TensorSpec:
+        """Images (N, C, *) with their channels last."""
+        return self.permuted((0, *range(2, len(self.sizes)), 1))
 
     @property
     def memory_order(self) -> list[int]:
@@ -59,7 +67,8 @@ class LaunchPlan(NamedTuple):
     """One launch of a hand-written kernel, for tensors of known dtypes, sizes and strides.
 
     run(*results, *operands, *offsets, params, *generator): all tensors as flat arrays of memory.
-    Results begin with their memory; offsets say where each operand begins in its own. A tensor that
+    Results begin with their memory; offsets say where each operand begins in its own, which holds
+    nothing else only if all operands are contiguous and none is converted. A tensor that
     is not given, and everything else among the operator's arguments, is the plan's: it does not
     appear. generator: where an operator draws random numbers, their source.
     Where the results' shapes depend on the data, run(*operands, *offsets, params) returns them:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+from torchgen_out._runtime.core.shape import FEWEST_CHANNELS
 from torchgen_out._runtime.kernels.common.folded import merged_stride
 from torchgen_out._runtime.kernels.common.index import View
 
@@ -181,10 +182,6 @@ def _merged(spec: Any, count: int) -> View | None:
     if step is None:
         return None
     return View((*spec.sizes[:split], prod(spec.sizes[split:])), (*spec.strides[:split], step))
-
-
-FEWEST_CHANNELS = 8
-"""Channels side by side from which on they are vectors."""
 
 
 def _seen(count: int, **specs: Any) -> dict[str, View]:

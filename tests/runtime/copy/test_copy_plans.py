@@ -209,16 +209,15 @@ def test_joins_of_parts_of_memory(other: Any, count: int, threads: int) -> None:
             for first in (0, 1, 2):
                 rows = slice(first, first + 2)
                 turned, expected = whole[rows].permute(0, 2, 1), data[rows].transpose(0, 2, 1)
-                gaps, beside = whole[rows, :, ::2].mT, data[rows, :, ::2].swapaxes(1, 2)
                 parts = [turned] * count
                 for dim in range(3):
                     found = torch.cat(parts, dim).numpy()
                     np.testing.assert_array_equal(found, np.concatenate([expected] * count, dim))
-                wide = whole[rows].to(other) if other else whole[rows]
-                found = torch.cat([wide, gaps.mT, whole[rows]], 2).numpy()
-                own = data[rows]
-                np.testing.assert_array_equal(
-                    found, np.concatenate([own, beside.swapaxes(1, 2), own], 2)
-                )
+                wide = (whole.to(other) if other else whole)[rows]
+                apart, own = whole[rows, :, ::2], data[rows]
+                for several in range(1, 4):
+                    found = torch.cat([wide, *[apart] * several], 2).numpy()
+                    expected = np.concatenate([own, *[own[:, :, ::2]] * several], 2)
+                    np.testing.assert_array_equal(found, expected)
     finally:
         torch.set_num_threads(before)

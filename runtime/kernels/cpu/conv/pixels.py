@@ -39,8 +39,7 @@ def plan_pixels(
 
 
 def _is_of_pixels(image: TensorSpec) -> bool:
-    dims = (0, *range(2, len(image.sizes)), 1)
-    return image.numel > 0 and image.permuted(dims).is_contiguous
+    return image.numel > 0 and image.pixels.is_contiguous
 
 
 def _plan_product(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
+from torchgen_out._runtime.core.shape import FEWEST_CHANNELS
 from torchgen_out._runtime.kernels.cpu.loop_plans import operand, out, plan_ranges
 from torchgen_out._runtime.kernels.cpu.normalization.batch_loops import (
     batch_gradients,
@@ -16,8 +17,6 @@ from torchgen_out._runtime.kernels.cpu.planned import made_apart, on_copies, pla
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
 WORK = 4  # how much more an element costs than in element-wise work
-FEWEST_CHANNELS = 8
-"""Channels side by side from which on they are vectors."""
 Shape = tuple[int, int, int]
 
 
@@ -56,11 +55,9 @@ def native_batch_norm(
 def _seen(result: TensorSpec, *images: TensorSpec) -> tuple[Shape, list[TensorSpec]]:
     """Images as (batch, channels, places): where the result's channels lie side by side, places
     are the batch, and other images are copied to lie so, too."""
-    dims = (0, *range(2, len(result.sizes)), 1)
-    turned = [each.permuted(dims) for each in images]
     channels, places = result.sizes[1], prod(result.sizes[2:])
-    if places > 1 and channels >= FEWEST_CHANNELS and result.permuted(dims).is_contiguous:
-        return (result.sizes[0] * places, channels, 1), turned
+    if places > 1 and channels >= FEWEST_CHANNELS and result.pixels.is_contiguous:
+        return (result.sizes[0] * places, channels, 1), [each.pixels for each in images]
     return (result.sizes[0], channels, places), list(images)
 
 

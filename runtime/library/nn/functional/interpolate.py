@@ -146,15 +146,14 @@ def _nearest(input: Tensor, sizes: list[int], scales: list[float | None], exact:
     return result.permute(0, 3, 1, 2) if in_pixels else result
 
 
-_FEWEST_CHANNELS = 8
 _MANY = 1 << 13
-"""Channels that fill a vector, and elements for which two calls are sooner done than one copy."""
+"""Elements for which two calls are sooner done than one copy."""
 
 
 def _has_pixels(input: Tensor) -> bool:
     """Whether images are large, and the channels of each place lie side by side."""
     sizes, strides = input._sizes, input._strides
-    if len(sizes) != 4 or sizes[1] < _FEWEST_CHANNELS or prod(sizes) < _MANY:
+    if len(sizes) != 4 or sizes[1] < shapes.FEWEST_CHANNELS or prod(sizes) < _MANY:
         return False
     return shapes.is_channels_last(sizes, strides)
 

@@ -7,6 +7,7 @@ from functools import lru_cache
 from math import prod
 from typing import Any
 
+from torchgen_out._runtime.core import batched
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import memory_format as formats
 from torchgen_out._runtime.core import shape as shapes
@@ -90,8 +91,9 @@ def _flattened(sizes: Size, start_dim: int, end_dim: int) -> Size | None:
 
 
 def in_format_of(input: Tensor, result: Tensor) -> Tensor:
-    """The result, channels-last if the input is and both have as many dims."""
-    if len(result._sizes) != len(input._sizes):
+    """The result, channels-last if the input is and both have as many dims; samples of a batch
+    lie as they come."""
+    if len(result._sizes) != len(input._sizes) or batched.is_batched(result):
         return result
     if not shapes.is_channels_last(input._sizes, input._strides):
         return result
