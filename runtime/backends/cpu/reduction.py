@@ -360,7 +360,8 @@ class Fold:
     def _strided_loop(self, x: Tensor, plan: DimPlan) -> StridedLoop | None:
         sizes, strides, work = x._sizes, x._strides, plan.effort // READING
         walk = plan_strided(sizes, strides, plan.reduced)
-        if walk is not None and plan.numel == 1 and plan.effort >= self.serial_below:
+        is_large = plan.effort >= self.serial_below and threads.get_num_threads() > 1
+        if walk is not None and plan.numel == 1 and is_large:
             return None  # threads share what is copied side by side
         if walk is not None:
             return StridedLoop(strided_kernel(self.spec, walk.over_rows), plan.numel, walk, work)

@@ -206,15 +206,26 @@ def kernel(out, x, n{scalars}):
 
 
 @inner
+def copy_run(run, x, begin, count, along):
+    """run[i] = x[begin + i * along] for i < count. Every other element is what LLVM takes out of
+    vectors, if it knows that."""
+    if along == 2:
+        source = x[begin : begin + 2 * count - 1]
+        for i in range(count):
+            run[i] = source[np.uint64(2 * i)]
+    else:
+        for i in range(count):
+            run[i] = x[np.uint64(begin + i * along)]
+
+
+@inner
 def fold_apart(x, begin, n, along, run{passed}{scalars}):
     """As `fold`, of elements that lie `along` apart: some at a time are copied side by side."""
-    for i in range(lesser(n, run.size)):
-        run[i] = x[np.uint64(begin + i * along)]
+    copy_run(run, x, begin, lesser(n, run.size), along)
     acc = fold(run, 0, lesser(n, run.size){passed}{scalars})
     for first in range(run.size, n, run.size):
-        count, at = lesser(n - first, run.size), begin + first * along
-        for i in range(count):
-            run[i] = x[np.uint64(at + i * along)]
+        count = lesser(n - first, run.size)
+        copy_run(run, x, begin + first * along, count, along)
         acc = combine(acc, fold(run, 0, count{passed}{scalars}))
     return acc
 
