@@ -49,10 +49,12 @@ def cat(result: TensorSpec, tensors: Sequence[TensorSpec], dim: int = 0) -> Laun
 
 def _plan_dense(result: TensorSpec, tensors: Sequence[TensorSpec], dim: int) -> LaunchPlan:
     """The plan for a contiguous result."""
-    run = _joiner(result, tensors, dim)
-    if run is None:
-        return _plan_slices(result, tensors, dim)
-    return LaunchPlan(_over_exact(run, [each.numel for each in tensors]), None)
+    outer, counts = prod(result.sizes[:dim]), [each.numel for each in tensors]
+    are_dense = all(each.is_contiguous and each.numel for each in tensors)
+    run = _pair_joiner(result, outer, counts) if are_dense and len(tensors) == 2 else None
+    if run is None and are_dense and (join := _joiner(result, tensors, outer)) is not None:
+        run = _over_exact(join, counts)
+    return _plan_slices(result, tensors, dim) if run is None else LaunchPlan(run, None)
 
 
 class _InexactError(ValueError):
@@ -80,28 +82,33 @@ def _over_exact(run: Any, counts: Sequence[int]) -> Any:
     return run_over_exact
 
 
-def _joiner(result: TensorSpec, tensors: Sequence[TensorSpec], dim: int) -> Any:
-    """What joins flat memory of dense tensors; None if they are joined part by part."""
-    outer, own = prod(result.sizes[:dim]), result.dtype
-    are_dense = all(each.is_contiguous and each.numel for each in tensors)
-    is_pair = are_dense and len(tensors) == 2 and own in DTYPES
-    is_interleaved = is_pair and result.numel == 2 * outer
-    if _is_narrow(result, outer) and not is_interleaved:
+def _pair_joiner(result: TensorSpec, outer: int, counts: Sequence[int]) -> Any:
+    """What joins flat memory of two dense tensors; None if several are joined as well."""
+    own = result.dtype
+    is_interleaved = result.numel == 2 * outer
+    if own not in DTYPES or (_is_narrow(result, outer) and not is_interleaved):
         return None
-    is_split = outer > 1 or result.numel < threads.GRAIN
-    if is_pair and is_split:
+    if outer > 1 or result.numel < threads.GRAIN:
         entry = join_two.entry_point(own, (int, int, own, own, own, int))
-        return _pair_runner(entry, outer, result.numel)
-    if is_pair and result.numel >= 2 * threads.GRAIN:
+        return _pair_runner(entry, outer, counts)
+    if result.numel >= 2 * threads.GRAIN:
         entry = join_flat.entry_point(own, (int, int, own, own, own))
-        return _flat_pair_runner(entry)
-    if are_dense and outer == 1:
-        join = _join_many if _are_many_small(result, tensors) else _join
+        return _flat_pair_runner(entry, counts)
+    return None
+
+
+def _joiner(result: TensorSpec, tensors: Sequence[TensorSpec], outer: int) -> Any:
+    """What joins flat memory of dense tensors; None if they are joined part by part."""
+    if _is_narrow(result, outer):
+        return None
+    are_small = _are_many_small(result, tensors)
+    if outer == 1:
+        join = _join_many if are_small else _join
         join = join if result.numel < threads.GRAIN else _join_large
         return lambda out, *args: join(out, args[: len(tensors)])
-    if are_dense and _are_many_small(result, tensors) and len(set(tensors)) == 1:
+    if are_small and len(set(tensors)) == 1:
         return _interleaver(len(tensors), outer)
-    if are_dense and result.numel < threads.GRAIN:
+    if result.numel < threads.GRAIN:
         return _row_joiner(len(tensors), outer)
     return None
 
@@ -183,24 +190,29 @@ def _widened(tensors: Sequence[TensorSpec], dim: int) -> list[TensorSpec]:
     ]
 
 
-def _pair_runner(entry: Any, outer: int, work: int) -> Any:
-    def run(out: Array, first: Array, second: Array, *_: Any) -> None:
-        if first.size + second.size != out.size:
-            raise _InexactError
-        entry(0, outer, out, first, second, outer)
+def _pair_runner(entry: Any, outer: int, counts: Sequence[int]) -> Any:
+    """What joins rows of two. counts: their elements, of which their memory may hold more."""
+    one, other = counts
+    work, is_large = one + other, one + other >= 2 * threads.GRAIN
 
-    def run_parts(out: Array, first: Array, second: Array, *_: Any) -> None:
-        if first.size + second.size != out.size:
-            raise _InexactError
-        threads.run_ranges(entry, outer, work, out, first, second, outer)
+    def run(out: Array, first: Array, second: Array, at: int, at_second: int, _: Any) -> None:
+        if first.size != one or second.size != other:
+            first, second = first[at : at + one], second[at_second : at_second + other]
+        if is_large:
+            threads.run_ranges(entry, outer, work, out, first, second, outer)
+        else:
+            entry(0, outer, out, first, second, outer)
 
-    return run if work < 2 * threads.GRAIN else run_parts
+    return run
 
 
-def _flat_pair_runner(entry: Any) -> Any:
-    def run(out: Array, first: Array, second: Array, *_: Any) -> None:
-        if first.size + second.size != out.size:
-            raise _InexactError
+def _flat_pair_runner(entry: Any, counts: Sequence[int]) -> Any:
+    """The same of two behind each other."""
+    one, other = counts
+
+    def run(out: Array, first: Array, second: Array, at: int, at_second: int, _: Any) -> None:
+        if first.size != one or second.size != other:
+            first, second = first[at : at + one], second[at_second : at_second + other]
         if threads.get_num_threads() == 1:
             _join(out, (first, second))
         else:
