@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import torchgen_out as torch
 from tests.index_programs import cpu_kernel as made
 from tests.index_programs import program
 from torchgen_out._runtime.kernels.cpu.scatter import masking, scatter
@@ -179,3 +180,33 @@ def test_what_an_index_does_not_reach_is_self(count: int) -> None:
     for result in run(made("scatter_value"), x, 1, index, 9.0):
         assert (result[0, : min(count, 4)] == 9).all()
         np.testing.assert_array_equal(result[1:], x[1:])
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("reduce", ["sum", "prod", "mean", "amax", "amin"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int64])
+def test_an_index_repeated_along_slices(dtype: Any, reduce: str, threads: int) -> None:
+    """It is read once for each slice, and means what its copy means."""
+    before, rng = torch.get_num_threads(), np.random.default_rng(6)
+    torch.set_num_threads(threads)
+    try:
+        for shape, count in (((5, 3), 9), ((4, 2, 6), 7), ((30, 40, 50), 60)):
+            for dim in range(len(shape)):
+                sizes = [count if each == dim else size for each, size in enumerate(shape)]
+                self = torch.from_numpy(rng.integers(1, 4, shape)).to(dtype)
+                src = torch.from_numpy(rng.integers(1, 4, sizes)).to(dtype)
+                places = torch.from_numpy(rng.integers(0, shape[dim], 2 * count))[::2]
+                view = [-1 if each == dim else 1 for each in range(len(shape))]
+                index = places.view(view).expand(sizes)
+                for include_self in (True, False):
+                    found, expected = (
+                        self.scatter_reduce(dim, each, src, reduce, include_self=include_self)
+                        for each in (index, index.contiguous())
+                    )
+                    np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-6)
+    finally:
+        torch.set_num_threads(before)
+    for bad in (5, -1):
+        index = torch.tensor([0, bad]).view(2, 1).expand(2, 3)
+        with pytest.raises(RuntimeError, match=f"index {bad} is out of bounds"):
+            torch.zeros(5, 3).scatter_reduce(0, index, torch.ones(2, 3), reduce)

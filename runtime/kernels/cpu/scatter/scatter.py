@@ -194,7 +194,7 @@ def _bad_element(self: TensorSpec, dim: int) -> Refuse:
     return lambda slots: places.bad_scatter_index(slots, dim, size)
 
 
-@planned()
+@planned(any_strides=True)
 def scatter_reduce(
     result: TensorSpec,
     self: TensorSpec,
@@ -205,9 +205,29 @@ def scatter_reduce(
     include_self: bool = True,
 ) -> LaunchPlan:
     """Combine `src` into places along `dim` by sum, prod, mean, amax or amin."""
-    walk = walk_elements(self.sizes, dim, index.sizes, src.sizes)
-    alone = walk_elements(self.sizes, dim, index.sizes, None)
-    return _plan_reduce(self, index, (walk, alone), reduce, include_self, _bad_element(self, dim))
+    vector = _vector_of(self, dim, index, src)
+    if vector is not None:  # slices are put in place, of which the index says the same throughout
+        walk = walk_slices(self.sizes, dim, vector.numel)
+        alone = walk_slices(self.sizes, dim, vector.numel, has_source=False)
+        index = vector
+    else:
+        walk = walk_elements(self.sizes, dim, index.sizes, src.sizes)
+        alone = walk_elements(self.sizes, dim, index.sizes, None)
+    refuse = _bad_element(self, dim)
+    plan = _plan_reduce(self, index, (walk, alone), reduce, include_self, refuse)
+    return on_copies(plan, 1, [self, index, src])
+
+
+def _vector_of(self: TensorSpec, dim: int, index: TensorSpec, src: TensorSpec) -> TensorSpec | None:
+    """An index that is the same for all elements of each slice, as one element for each: repeated
+    along other dims, as `index.view(-1, 1).expand_as(src)`. None for others."""
+    if len(self.sizes) < 2 or index.sizes != src.sizes or not index.numel:
+        return None
+    dim %= len(self.sizes)
+    for other, (size, stride) in enumerate(zip(index.sizes, index.strides, strict=True)):
+        if other != dim and (size != self.sizes[other] or (stride and size > 1)):
+            return None
+    return TensorSpec(index.dtype, (index.sizes[dim],), (index.strides[dim],))
 
 
 def _plan_reduce(
