@@ -21,7 +21,8 @@ VIEWS: dict[str, tuple[tuple[int, ...], Callable[[Any], Any]]] = {
 }
 NUMBERS: list[tuple[Any, ...]] = [(), (0.5,), (2,), (0.2, 0.8), (0,), (0, 1)]
 """Arguments that are tried in turn."""
-MOST_REFUSED = 60
+MOST_REFUSED = 32
+"""Methods that take none of these: products of matrices, what takes indices or whole numbers."""
 RANDOM = {"bernoulli_", "cauchy_", "exponential_", "geometric_", "log_normal_", "normal_",
           "random_", "uniform_", "dropout_"}  # fmt: skip
 OTHER_SHAPES = {"resize_", "resize_as_", "squeeze_", "t_", "transpose_", "unsqueeze_",
@@ -76,4 +77,4 @@ def test_nothing_beside_a_view_is_written(view: str, threads: int) -> None:
                 np.testing.assert_allclose(tensor.numpy(), alone.numpy(), rtol=1e-5, err_msg=name)
     finally:
         torch.set_num_threads(before)
-    assert len(refused) < MOST_REFUSED < len(METHODS) - MOST_REFUSED
+    assert len(refused) <= MOST_REFUSED < len(METHODS) // 4

@@ -68,10 +68,7 @@ class Operand(NamedTuple):
         """The memory, its dims in the order in which the kernel sees them lie."""
         if not self.keeps_order:
             return self.own_spec
-        seen = self.spec.strides
-        order = sorted(range(len(seen)), key=lambda dim: -seen[dim])
-        sizes, strides = (tuple([own[dim] for dim in order]) for own in (self.sizes, self.strides))
-        return TensorSpec(self.own.numpy, sizes, strides)
+        return self.own_spec.permuted(self.spec.memory_order)
 
     def loader(self) -> Callable[[Any, int], Any]:
         """load(flat, at): the elements for the kernel, flat and without gaps."""

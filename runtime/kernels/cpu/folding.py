@@ -102,8 +102,9 @@ def broadcast(array: Array, shape: tuple[int, ...]) -> Array:
     return np.lib.stride_tricks.as_strided(array, shape, wide.strides)
 
 
-TURNED = 1 << 12
-"""Elements from which on crosswise memory is turned in tiles: it takes 10 us to begin."""
+TURNED = 1 << 15
+"""Elements from which on crosswise memory is turned in tiles: that takes 9 us to begin, in which
+NumPy copies 20,000 elements."""
 FEW_ROWS = 1 << 8
 """Rows up to which it does not matter how each is copied."""
 NARROW = 16

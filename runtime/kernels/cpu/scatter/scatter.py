@@ -314,15 +314,17 @@ def index_fill(
 ) -> LaunchPlan:
     """Fill the slices that `index` names, dims in the order in which the result has them."""
     dim, is_dense = dim % max(len(self.sizes), 1), shapes.is_dense(*result[1:3])
-    steps = result.strides if is_dense else shapes.contiguous_strides(result.sizes)
-    order = sorted(range(len(steps)), key=lambda each: -steps[each])
-    sizes, strides = (tuple([each[k] for k in order]) for each in self[1:3])
-    walk = walk_slices(sizes, order.index(dim) if order else 0, index.numel, has_source=False)
+    made = result if is_dense else result._replace(strides=shapes.contiguous_strides(result.sizes))
+    order = made.memory_order
+    turned = self.permuted(order)
+    walk = walk_slices(
+        turned.sizes, order.index(dim) if order else 0, index.numel, has_source=False
+    )
     refuse = _bad_place(dim, walk.size)
     is_alike = value.__class__ is TensorSpec and value.dtype == self.dtype
     given = None if is_alike else value
     plan = plan_writing(self.dtype, index, from_end(walk), COPY, refuse, given)
-    operands = [TensorSpec(self.dtype, sizes, strides), *specs_in([index, value])]
+    operands = [turned, *specs_in([index, value])]
     plan = on_copies(plan, 1, operands)
     return plan if is_dense else made_apart(plan, result)
 

@@ -41,11 +41,8 @@ def plan_ordered(
     """Plan sorting, which is always stable, or the first k of short rows."""
     if k is None:
         if not values.is_contiguous:  # its dims in the order in which they lie
-            order = sorted(range(len(self.sizes)), key=lambda each: -values.strides[each])
-            sizes, strides = (
-                tuple([of[each] for each in order]) for of in (self.sizes, self.strides)
-            )
-            self, dim = TensorSpec(self.dtype, sizes, strides), order.index(dim % len(order))
+            order = values.memory_order
+            self, dim = self.permuted(order), order.index(dim % len(order))
         return _plan_first(self, sizes_around(self.sizes, dim)[1], dim, descending)
     return _plan_first(self, k, dim, descending, LONGEST) if k else None
 
