@@ -12,8 +12,9 @@ from .. import formula as formulas
 from ..formula.primitives import CONSTANTS, PRIMITIVES
 from ..model.formula import Argument, Formula
 from ..model.index import Answers
+from ..model.loops import LoopProgram
 from ..model.operator import Operator, Reduction
-from ..model.plan import CasePlan, IndexPlan, LoweredProgram
+from ..model.plan import CasePlan, IndexPlan, LoweredProgram, ProgramPlan
 from ..model.roles import Role
 from ..record import record
 from ..write import File
@@ -106,10 +107,7 @@ def _index(plan: IndexPlan, operator: Operator) -> Iterator[index_kernels.Progra
     known = Functions()
     if plan.geometry is not None:
         further["geometry"] = references.spelled(plan.geometry, "geometry")
-    if plan.single is not None:
-        further["single"] = "single"
-        own = f"{operator.identifier}_single"
-        yield index_kernels.program_text(operator, own, plan.single, None, {}, known, "single")
+    yield from _narrower(operator, plan.program, further, known)
     if (choice := plan.choice) is not None:
         names = list(map(_spelled, choice.others))
         for own, each in zip(names, choice.others, strict=True):
@@ -118,12 +116,32 @@ def _index(plan: IndexPlan, operator: Operator) -> Iterator[index_kernels.Progra
         rows = [f"{_values(values)}: {own}" for own, each in named for values in each.values]
         further["asked"] = _asked(choice.asked)
         further["others"] = f"{{{', '.join(rows)}}}"
-    loops = plan.loops, plan.on_device
+    loops = plan.program.loops, plan.program.on_device
     yield index_kernels.program_text(
         *(operator, operator.identifier, *loops, further, known),
-        on_long_rows=plan.on_long_rows,
+        on_long_rows=plan.program.on_long_rows,
         is_on_host=plan.is_on_host,
     )
+
+
+NARROWER = ("single", "repeated")
+"""The programs beside another, for views that are narrower: fields of both records."""
+
+
+def _narrower(
+    operator: Operator,
+    plan: ProgramPlan,
+    further: dict[str, str],
+    known: Functions,
+    prefix: str = "",
+) -> Iterator[index_kernels.ProgramText]:
+    """What runs in place of a program for narrower views, which `further` is told of."""
+    for key in NARROWER:
+        loops: LoopProgram | None = getattr(plan, key)
+        if loops is not None:
+            further[key] = variable = f"{prefix}{key}"
+            own = f"{operator.identifier}_{variable}"
+            yield index_kernels.program_text(operator, own, loops, None, {}, known, variable)
 
 
 def _draws(program: LoweredProgram) -> Iterator[draw_kernels.DrawText]:
@@ -142,14 +160,10 @@ def _case(
     is_on_host: bool,
 ) -> Iterator[index_kernels.ProgramText]:
     """One of several programs."""
-    further = {key: text for key, text in further.items() if key != "single"}
-    if case.single is not None:
-        further["single"] = f"{name}_single"
-        own = f"{operator.identifier}_{name}_single"
-        variable = further["single"]
-        yield index_kernels.program_text(operator, own, case.single, None, {}, known, variable)
+    further = {key: text for key, text in further.items() if key not in NARROWER}
+    yield from _narrower(operator, case.program, further, known, f"{name}_")
     own = f"{operator.identifier}_{name}"
-    plans, long = (case.loops, case.on_device), case.on_long_rows
+    plans, long = (case.program.loops, case.program.on_device), case.program.on_long_rows
     yield index_kernels.program_text(operator, own, *plans, further, known, name, long, is_on_host)
 
 

@@ -6,13 +6,11 @@ model alone and without a word of the emitted language.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import fields, replace
 from functools import partial
 
-from ..index.single import without_last
+from ..index.single import of_repeated_places, without_last
 from ..model.index import IndexProgram
-from ..model.loops import LoopProgram
 from ..model.operator import (
     PROGRAM,
     Case,
@@ -30,6 +28,7 @@ from ..model.plan import (
     LoweredProgram,
     NodePlan,
     Plans,
+    ProgramPlan,
     Texts,
 )
 from ..model.program import Program
@@ -75,37 +74,28 @@ def lower(program: Program, texts: Texts | None = None) -> LoweredProgram:
 
 
 def _index_plan(kind: Index) -> IndexPlan:
-    loops, on_device, on_long_rows, single = _loops(kind, kind.program)
+    others = (CasePlan(values, _program_plan(kind, each)) for values, each in kind.cases[1:])
     return IndexPlan(
-        loops,
+        _program_plan(kind, kind.program),
         "CPU" not in dict(kind.faster),
-        on_device,
-        on_long_rows,
-        single,
-        ChoicePlan(kind.asked, tuple(_others(kind))) if kind.asked else None,
+        ChoicePlan(kind.asked, tuple(others)) if kind.asked else None,
         kind.geometry,
     )
 
 
-def _others(kind: Index) -> Iterator[CasePlan]:
-    """The plans of all programs of an operator but the first."""
-    for values, program in kind.cases[1:]:
-        yield CasePlan(values, *_loops(kind, program))
-
-
-def _loops(
-    kind: Index, program: IndexProgram
-) -> tuple[LoopProgram, LoopProgram | None, LoopProgram | None, LoopProgram | None]:
-    """The plans of one program: all its loops, on a device, on long rows there, without the last
-    index. Of backends that run a kernel written by hand there are no others than the first."""
+def _program_plan(kind: Index, program: IndexProgram) -> ProgramPlan:
+    """The plans of one program. Of backends that run a kernel written by hand there are no others
+    than the first."""
     backends = {"CPU", "CUDA"} - dict(kind.faster).keys()
-    is_on_host, is_on_device = "CPU" in backends, "CUDA" in backends
-    single = without_last(program) if kind.geometry and is_on_host else None
-    return (
+    has_views, is_on_device = kind.geometry is not None and "CPU" in backends, "CUDA" in backends
+    narrower = (make(program) if has_views else None for make in (without_last, of_repeated_places))
+    single, repeated = (None if each is None else index.plan(each) for each in narrower)
+    return ProgramPlan(
         index.plan(program),
         index_device.device_plan(program) if is_on_device else None,
         index_device.long_rows_plan(program) if is_on_device else None,
-        None if single is None else index.plan(single),
+        single,
+        repeated,
     )
 
 

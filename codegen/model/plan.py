@@ -192,15 +192,27 @@ class NodePlan:
 
 
 @record
+class ProgramPlan:
+    """The launches of one index program."""
+
+    loops: LoopProgram
+    on_device: LoopProgram | None
+    """None where a kernel written by hand runs in their place."""
+    on_long_rows: LoopProgram | None
+    """The same on a device where rows are few and long."""
+    single: LoopProgram | None
+    """The same without a last index, for operands whose views are one element wide there."""
+    repeated: LoopProgram | None
+    """The same for whole numbers that name one place for all along the last index."""
+
+
+@record
 class CasePlan:
     """One of several programs of an operator."""
 
     values: tuple[Answers, ...]
     """What the arguments that are asked are in its calls; None is a value not told apart."""
-    loops: LoopProgram
-    on_device: LoopProgram | None
-    on_long_rows: LoopProgram | None
-    single: LoopProgram | None
+    program: ProgramPlan
 
 
 @record
@@ -215,21 +227,15 @@ class ChoicePlan:
 
 @record
 class IndexPlan:
-    """The launches of an index program."""
+    """The programs of an index operator."""
 
-    loops: LoopProgram
+    program: ProgramPlan
     is_on_host: bool
     """Whether the CPU runs them; else a kernel written by hand does, and only sizes are asked."""
-    on_device: LoopProgram | None
-    """None where a kernel written by hand runs in their place."""
-    on_long_rows: LoopProgram | None
-    """The same on a device where rows are few and long."""
-    single: LoopProgram | None
-    """The same without a last index, for operands whose views are one element wide there."""
     choice: ChoicePlan | None
     """Of an operator with several programs, of which arguments settle the one that a call runs."""
     geometry: FunctionReference | None
-    """What says which views of its operands the program sees."""
+    """What says which views of its operands the programs see."""
 
 
 P = TypeVar("P")

@@ -283,7 +283,8 @@ class IndexProgram:
     named: the argument that names a fold, a key of WORDS. asked: arguments that
     settle which program a call runs, and the values that are told apart; others: the programs
     behind this one, by these values, OTHERWISE for all not told apart. single: the program without
-    its last index, for views whose last dim has one element.
+    its last index, for views whose last dim has one element. repeated: the program for whole
+    numbers that are the same all along that dim, which it is without in them.
     """
 
     name: str
@@ -315,6 +316,7 @@ class IndexProgram:
     asked: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     others: Mapping[tuple[Any, ...], IndexProgram] = field(default_factory=dict)
     single: IndexProgram | None = None
+    repeated: IndexProgram | None = None
     _made: dict[str, Any] = field(default_factory=dict, init=False)
 
     def kernel_for(self, folder: str) -> Any:
@@ -409,16 +411,22 @@ class IndexProgram:
         return views, {**given, **{n: each for n, each in found.items() if n not in views}}
 
     def narrowed(self, views: dict[str, View]) -> tuple[IndexProgram, dict[str, View]]:
-        """The program for these views: the one without a last index if all are one element wide."""
-        if self.single is None:
-            return self, views
-        forms, fewer = ({**each.inputs, **each.results} for each in (self, self.single))
-        losing = [name for name, form in forms.items() if form.rank > fewer[name].rank]
-        if any(views[name].sizes[-1] != 1 for name in losing):
-            return self, views
-        cut = {name: View(each.sizes[:-1], each.strides[:-1], each.offset)
-               for name, each in views.items() if name in losing}  # fmt: skip
-        return self.single, {**views, **cut}
+        """The program for these views: the one without a last index if all are one element wide,
+        the one for repeated places if these are the same along it."""
+        if self.single is not None:
+            losing = self._losing(self.single)
+            if all(views[name].sizes[-1] == 1 for name in losing):
+                return self.single, _cut(views, losing)
+        if self.repeated is not None:
+            losing = self._losing(self.repeated)
+            if all(views[name].strides[-1] == 0 < prod(views[name].sizes) for name in losing):
+                return self.repeated, _cut(views, losing)
+        return self, views
+
+    def _losing(self, other: IndexProgram) -> list[str]:
+        """The tensors of which another program sees a dim less."""
+        forms, fewer = ({**each.inputs, **each.results} for each in (self, other))
+        return [name for name, form in forms.items() if form.rank > fewer[name].rank]
 
     def turned(self, views: dict[str, View]) -> dict[str, View]:
         """Views of rows of costly steps, folds of few elements, as columns computed side by side.
@@ -484,6 +492,12 @@ class IndexProgram:
     def refused(self) -> IndexError:
         """The error for an element of an integer tensor that is no place in another."""
         return IndexError(f"{self.name}: index out of range in self")
+
+
+def _cut(views: dict[str, View], losing: Sequence[str]) -> dict[str, View]:
+    """The views without the last dim of some."""
+    cut = {n: View(v.sizes[:-1], v.strides[:-1], v.offset) for n, v in views.items() if n in losing}
+    return {**views, **cut}
 
 
 def program_of(name: str) -> IndexProgram:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -210,3 +211,41 @@ def test_an_index_repeated_along_slices(dtype: Any, reduce: str, threads: int) -
         index = torch.tensor([0, bad]).view(2, 1).expand(2, 3)
         with pytest.raises(RuntimeError, match=f"index {bad} is out of bounds"):
             torch.zeros(5, 3).scatter_reduce(0, index, torch.ones(2, 3), reduce)
+
+
+WITH_PLACES: dict[str, Callable[[Any, int, Any, Any], Any]] = {
+    "gather": lambda x, dim, index, src: x.gather(dim, index),
+    "scatter": lambda x, dim, index, src: x.scatter(dim, index, src),
+    "scatter in place": lambda x, dim, index, src: x.clone().scatter_(dim, index, src),
+    "scatter of a number": lambda x, dim, index, src: x.scatter(dim, index, 7),
+    "scatter, added": lambda x, dim, index, src: x.scatter(dim, index, src, reduce="add"),
+    "scatter of a number, multiplied": lambda x, dim, index, src: x.scatter(
+        dim, index, 3, reduce="multiply"
+    ),
+    "scatter_add": lambda x, dim, index, src: x.scatter_add(dim, index, src),
+    "scatter_add in place": lambda x, dim, index, src: x.clone().scatter_add_(dim, index, src),
+}
+
+
+@pytest.mark.filterwarnings("ignore:The reduce argument of torch.scatter")
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("name", WITH_PLACES)
+def test_places_repeated_along_the_last_dim(name: str, threads: int) -> None:
+    """An expanded index means what its copy means: of all slices or of some, whole or in part."""
+    run, rng = WITH_PLACES[name], np.random.default_rng(7)
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        for shape, covered in (((5, 3), (9, 3)), ((4, 6), (2, 5)), ((2, 300, 80), (2, 700, 80)),
+                               ((3, 4, 5, 6), (2, 7, 5, 4)), ((7, 0), (3, 0))):  # fmt: skip
+            x, src = (torch.from_numpy(rng.standard_normal(each)) for each in (shape, covered))
+            dim = 0 if len(shape) == 2 else 1
+            for own in (covered[:-1], (*[1] * dim, covered[dim], *[1] * (len(shape) - dim - 2))):
+                places = torch.from_numpy(rng.integers(0, shape[dim], own))
+                index = places.unsqueeze(-1).expand(covered)
+                found, expected = (run(x, dim, each, src) for each in (index, index.contiguous()))
+                np.testing.assert_array_equal(found.numpy(), expected.numpy())
+    finally:
+        torch.set_num_threads(before)
+    with pytest.raises(RuntimeError, match="index 5 is out of bounds"):
+        run(torch.zeros(5, 3), 0, torch.tensor([0, 5])[:, None].expand(2, 3), torch.ones(2, 3))

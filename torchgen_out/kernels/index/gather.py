@@ -51,6 +51,52 @@ single = IndexProgram(
 )  # fmt: skip
 
 
+def gather_repeated_0(
+    start, stop, index, self, out, index_at, index_row, index_s0, self_at, self_row, self_s0,
+    self_s1, out_at, out_row, out_s0, out_s1, batch, dims, batches, n_j, n_i, self_size2,
+):  # fmt: skip
+    """out[..., j, i] = self[..., index[..., j], i]"""
+    j = start % n_j
+    rest = start // n_j
+    for _ in range(start, stop):
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        index_p = index_at + row_start(batch, dims, index_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        index_value = np.int64(index[U(index_p + j * index_s0)])
+        for i in range(n_i):
+            place = index_value
+            if U(place) >= U(self_size2):
+                return False
+            self_value = self[U(self_p + place * self_s0 + i * self_s1)]
+            out_value = self_value
+            out[U(out_p + j * out_s0 + i * out_s1)] = out_value
+        j += 1
+        if j == n_j:
+            j = 0
+            rest += 1
+    return True
+
+
+repeated = IndexProgram(
+    "gather_repeated",
+    arguments=("self", "dim", "index", "sparse_grad"),
+    inputs={"self": TensorForm(True, ("", "")), "index": TensorForm(True, ("",), "int")},
+    results={"out": TensorForm(True, ("j", "i"))},
+    integers=(),
+    indices=("i", "j"),
+    measure=lambda self, index: (self[-1], index[-1]),
+    dims=(("self", -2),),
+    moves=True,
+    launches=(
+        Launch(
+            function=gather_repeated_0, arrays=("index", "self", "out"), writes=("out",),
+            extents=("j", "i"), integers=("size(self, -2)",), has_batch=True, items=("j",),
+            work=(("i",),),
+        ),
+    ),
+)  # fmt: skip
+
+
 def gather_0(
     start, stop, index, self, out, index_at, index_row, index_s0, index_s1, self_at, self_row,
     self_s0, self_s1, out_at, out_row, out_s0, out_s1, batch, dims, batches, n_j, n_i, self_size2,
@@ -115,6 +161,7 @@ program = IndexProgram(
     moves=True,
     geometry=indexing_geometry.gather,
     single=single,
+    repeated=repeated,
     launches=(
         Launch(
             function=gather_0, arrays=("index", "self", "out"), writes=("out",), extents=("j", "i"),

@@ -78,6 +78,84 @@ single = IndexProgram(
 )  # fmt: skip
 
 
+def scatter_add_repeated_0(
+    start, stop, mode, index, self, out, src, index_at, index_row, index_s0, self_at, self_row,
+    self_s0, self_s1, out_at, out_row, out_s0, out_s1, src_at, src_row, src_s0, src_s1, batch, dims,
+    batches, n_j, n_s, n_i,
+):  # fmt: skip
+    """out[..., s, i] = sum(j from self[..., s, i] where s == checked(index[..., j]): src[..., j,
+    i])
+    """
+    is_apart = apart(out, self, out_at, self_at)
+    if mode <= LOOK:
+        outside: bool | np.bool_ = False
+        first, end = (start, stop) if mode == LOOK else (0, n_j)
+        for row in range(batches):
+            index_b = index_at + row_start(batch, dims, index_row, row)
+            for j in range(first, end):
+                outside |= U(np.int64(index[U(index_b + j * index_s0)])) >= U(n_s)
+        if outside:
+            return False
+        if mode == LOOK:
+            return True
+    is_along = mode == ALONG
+    item_start, item_stop = (0, batches) if is_along else (start, stop)
+    range_start, range_stop = (start, stop) if is_along else (0, n_i)
+    for item in range(item_start, item_stop):
+        rest = item
+        src_p = src_at + row_start(batch, dims, src_row, rest)
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        index_p = index_at + row_start(batch, dims, index_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        if is_apart:
+            for s in range(n_s):
+                for i in range(range_start, range_stop):
+                    before = self[U(self_p + s * self_s0 + i * self_s1)]
+                    out[U(out_p + s * out_s0 + i * out_s1)] = before
+        for j in range(n_j):
+            to_s_place = np.int64(index[U(index_p + j * index_s0)])
+            for i in range(range_start, range_stop):
+                src_value = src[U(src_p + j * src_s0 + i * src_s1)]
+                out_item = src_value
+                at = U(out_p + to_s_place * out_s0 + i * out_s1)
+                before = out[at]
+                out[at] = before + out_item
+    return True
+
+
+def scatter_add_repeated_extents(self, index, src):
+    """The extents of s, i, j; sizes must agree."""
+    n_s = self[-2]
+    n_i = self[-1]
+    n_j = index[-1]
+    agree("scatter_add", "j", n_j, "size(src, -2)", src[-2])
+    agree("scatter_add", "i", n_i, "size(src, -1)", src[-1])
+    return n_s, n_i, n_j
+
+
+repeated = IndexProgram(
+    "scatter_add_repeated",
+    arguments=("self", "dim", "index", "src"),
+    inputs={
+        "self": TensorForm(True, ("", "")), "index": TensorForm(True, ("",), "int"),
+        "src": TensorForm(True, ("", "")),
+    },
+    results={"out": TensorForm(True, ("s", "i"))},
+    integers=(),
+    indices=("s", "i", "j"),
+    measure=scatter_add_repeated_extents,
+    begins={"out": "self"},
+    in_place=True,
+    launches=(
+        Launch(
+            function=scatter_add_repeated_0, arrays=("index", "self", "out", "src"),
+            writes=("out",), extents=("j", "s", "i"), has_batch=True, work=(("s", "i"), ("i", "j")),
+            looks=("j", "i"),
+        ),
+    ),
+)  # fmt: skip
+
+
 def scatter_add_0(
     start, stop, mode, index, self, out, src, index_at, index_row, index_s0, index_s1, self_at,
     self_row, self_s0, self_s1, out_at, out_row, out_s0, out_s1, src_at, src_row, src_s0, src_s1,
@@ -174,6 +252,7 @@ program = IndexProgram(
     in_place=True,
     geometry=indexing_geometry.scatter,
     single=single,
+    repeated=repeated,
     launches=(
         Launch(
             function=scatter_add_0, arrays=("index", "self", "out", "src"), writes=("out",),

@@ -68,6 +68,68 @@ single = IndexProgram(
 )  # fmt: skip
 
 
+def scatter_value_reduce_repeated_0(
+    start, stop, mode, index, self, out, index_at, index_row, index_s0, self_at, self_row, self_s0,
+    self_s1, out_at, out_row, out_s0, out_s1, batch, dims, batches, n_j, n_s, n_i, value,
+):  # fmt: skip
+    """out[..., s, i] = named(j from self[..., s, i] where s == checked(index[..., j]): value)"""
+    is_apart = apart(out, self, out_at, self_at)
+    if mode <= LOOK:
+        outside: bool | np.bool_ = False
+        first, end = (start, stop) if mode == LOOK else (0, n_j)
+        for row in range(batches):
+            index_b = index_at + row_start(batch, dims, index_row, row)
+            for j in range(first, end):
+                outside |= U(np.int64(index[U(index_b + j * index_s0)])) >= U(n_s)
+        if outside:
+            return False
+        if mode == LOOK:
+            return True
+    is_along = mode == ALONG
+    item_start, item_stop = (0, batches) if is_along else (start, stop)
+    range_start, range_stop = (start, stop) if is_along else (0, n_i)
+    for item in range(item_start, item_stop):
+        rest = item
+        self_p = self_at + row_start(batch, dims, self_row, rest)
+        index_p = index_at + row_start(batch, dims, index_row, rest)
+        out_p = out_at + row_start(batch, dims, out_row, rest)
+        if is_apart:
+            for s in range(n_s):
+                for i in range(range_start, range_stop):
+                    before = self[U(self_p + s * self_s0 + i * self_s1)]
+                    out[U(out_p + s * out_s0 + i * out_s1)] = before
+        for j in range(n_j):
+            to_s_place = np.int64(index[U(index_p + j * index_s0)])
+            for i in range(range_start, range_stop):
+                out_item = value
+                at = U(out_p + to_s_place * out_s0 + i * out_s1)
+                before = out[at]
+                arriving = out_item
+                out[at] = joined(before, arriving)
+    return True
+
+
+repeated = IndexProgram(
+    "scatter_value_reduce_repeated",
+    arguments=("self", "dim", "index", "value", "reduce"),
+    inputs={"self": TensorForm(True, ("", "")), "index": TensorForm(True, ("",), "int")},
+    results={"out": TensorForm(True, ("s", "i"))},
+    integers=(),
+    indices=("s", "i", "j"),
+    measure=lambda self, index: (self[-2], self[-1], index[-1]),
+    named="reduce",
+    begins={"out": "self"},
+    in_place=True,
+    launches=(
+        Launch(
+            function=scatter_value_reduce_repeated_0, arrays=("index", "self", "out"),
+            writes=("out",), extents=("j", "s", "i"), numbers=("value",), has_batch=True,
+            work=(("s", "i"), ("i", "j")), looks=("j", "i"),
+        ),
+    ),
+)  # fmt: skip
+
+
 def scatter_value_reduce_0(
     start, stop, mode, index, self, out, index_at, index_row, index_s0, index_s1, self_at, self_row,
     self_s0, self_s1, out_at, out_row, out_s0, out_s1, batch, dims, batches, n_j, n_i, n_s, value,
@@ -156,6 +218,7 @@ program = IndexProgram(
     in_place=True,
     geometry=indexing_geometry.scatter_value,
     single=single,
+    repeated=repeated,
     launches=(
         Launch(
             function=scatter_value_reduce_0, arrays=("index", "self", "out"), writes=("out",),

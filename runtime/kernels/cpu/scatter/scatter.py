@@ -7,7 +7,7 @@ are walked.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import cache
 from math import prod
 from typing import Any, NamedTuple
 
@@ -29,6 +29,7 @@ from torchgen_out._runtime.kernels.cpu.scatter.scatter_loops import (
     SUM,
     are_within,
     average,
+    average_slices,
     merge_places,
     scatter_lanes,
 )
@@ -75,7 +76,23 @@ class Walk(NamedTuple):
         head = np.array([*numbers, how, self.least, numel, self.outer], np.int64)
         return np.concatenate([head, *self.tables])
 
+    @property
+    def is_of_slices(self) -> bool:
+        """Whether the index says the same of all of a slice."""
+        return self.index == OF_SLICES and not self.tables
 
+    @property
+    def counting(self) -> Walk:
+        """The walk that counts how often places are named: slices, if these are."""
+        return self._replace(outer=1, inner=1, step=1) if self.is_of_slices else self
+
+    def counted_of(self, numel: int) -> tuple[int, int, int]:
+        """The sizes of out, of whose middle dim each place has a count."""
+        return (self.outer, self.size, self.inner) if self.is_of_slices else (1, numel, 1)
+
+
+OF_SLICES = 0, 1, 0
+"""The strides of an index vector that names slices."""
 ONE = 0, 0, 0
 """The strides of a source of one element for all places."""
 
@@ -111,7 +128,7 @@ def walk_slices(sizes: tuple[int, ...], dim: int, count: int, has_source: bool =
     """An index vector that names slices; as many slices in the source."""
     outer, size, inner = sizes_around(sizes, dim)
     source = (count * inner, inner, 1) if has_source else ONE
-    return Walk(outer, count, size, inner, inner, (0, 1, 0), source)
+    return Walk(outer, count, size, inner, inner, OF_SLICES, source)
 
 
 def plan_writing(
@@ -244,8 +261,9 @@ def _plan_reduce(
     if include_self and reduce != "mean":
         return combine
     start = plan_writing(own, index, walks[1], COPY, refuse, _identity(reduce, own))
-    count = plan_writing(INT64, index, walks[1], SUM, refuse, 1)
-    divide = _divider(own, numel) if reduce == "mean" else None
+    count = plan_writing(INT64, index, walks[1].counting, SUM, refuse, 1)
+    _, size, _ = counted = walks[1].counted_of(numel)
+    divide = _divider(own, counted) if reduce == "mean" else None
 
     def run(out: Array, a: Array, slots: Array, src: Array, *offsets: Any) -> None:
         at, at_slots, at_src, _ = offsets
@@ -254,7 +272,7 @@ def _plan_reduce(
             a, at = out, 0
         combine.run(out, a, slots, src, at, at_slots, at_src, None)
         if divide is not None:
-            counts = np.empty(numel, np.int64)
+            counts = np.empty(size, np.int64)
             counts.fill(include_self)
             count.run(counts, counts, slots, 0, at_slots, None)
             divide(out, counts)
@@ -262,15 +280,25 @@ def _plan_reduce(
     return LaunchPlan(run, None)
 
 
-def _divider(dtype: Any, numel: int) -> Callable[[Array, Array], Any]:
-    """What divides sums by the numbers of their terms; integers downwards, as PyTorch does."""
+def _divider(dtype: Any, sizes: tuple[int, int, int]) -> Callable[[Array, Array], Any]:
+    """What divides sums by the numbers of their terms, of which there is one for all along the
+    first and the last dim; integers downwards, as PyTorch does."""
+    outer, count, inner = sizes
     if dtype.name not in ("float32", "float64"):
         divide = np.divide if dtype.kind in "fc" else np.floor_divide
-        return lambda out, counts: divide(out, np.maximum(counts, 1), out=out, casting="unsafe")
-    entry = entry_for(average, dtype, int, int, dtype, INT64)
+
+        def divided(out: Array, counts: Array) -> None:
+            sums = out.reshape(sizes)
+            divide(sums, np.maximum(counts, 1)[:, None], out=sums, casting="unsafe")
+
+        return divided
+    rows, numel, is_flat = outer * count, prod(sizes), outer == inner == 1
+    given: tuple[Any, ...] = () if is_flat else (inner,)
+    divider, ints = (average, ()) if is_flat else (average_slices, (int,))
+    entry = entry_for(divider, dtype, int, int, dtype, INT64, *ints)
     if numel < 2 * threads.GRAIN:
-        return partial(entry, 0, numel)
-    return partial(threads.run_ranges, entry, numel, numel)
+        return lambda out, counts: entry(0, rows, out, counts, *given)
+    return lambda out, counts: threads.run_ranges(entry, rows, numel, out, counts, *given)
 
 
 def _identity(reduce: str, dtype: Any) -> Any:

@@ -157,9 +157,21 @@ def join_apart(start, stop, out, index, src, at_index, at_src, plan, how):
 
 @typed
 def average(start, stop, out, counts):
-    """Divide sums by the numbers of their terms, in float64."""
-    for i in range(start, stop):
-        out[i] = T(np.float64(out[i]) / np.float64(max(counts[i], 1)))
+    """Divide sums by the numbers of their terms."""
+    sums, terms = out[start:stop], counts[start:stop]
+    for i in range(sums.size):
+        sums[i] /= T(max(terms[i], 1))
+
+
+@typed
+def average_slices(start, stop, out, counts, inner):
+    """The same of rows of `inner` elements, each a part of one of the slices in turn."""
+    slices = counts.size
+    for row in range(start, stop):
+        count = T(max(counts[row % slices], 1))
+        sums = out[row * inner : (row + 1) * inner]
+        for i in range(inner):
+            sums[i] /= count
 
 
 @kernel
