@@ -136,3 +136,40 @@ def test_walking():
     assert b.tolist() == [2, 3]
     with pytest.raises(TypeError, match="0-d tensor"):
         iter(torch.tensor(1))
+
+
+VIEWS = {
+    "turned": lambda x: x.permute(2, 0, 1),
+    "channels last": lambda x: x.permute(1, 2, 0),
+    "with gaps": lambda x: x[:, ::2],
+    "a part": lambda x: x[1:, :, 1:],
+    "expanded": lambda x: x[:1].expand(4, -1, -1),
+}
+
+
+@pytest.mark.parametrize("shape", [(3, 4, 5), (5, 40, 60)], ids=["small", "large"])
+@pytest.mark.parametrize("name", VIEWS)
+def test_one_index_of_a_view(name, shape):
+    """Lists and vectors, of int32 and with gaps too, for each dim, and what backward gives."""
+    base = np.random.default_rng(3).standard_normal(shape)
+    places = np.array([1, -1, 0, 1])
+    for dim in range(3):
+        x, expected = VIEWS[name](torch.tensor(base)), VIEWS[name](torch.tensor(base)).numpy()
+        expected = np.take(expected, places, dim)
+        spaced = torch.tensor(np.repeat(places, 2))[::2]
+        for index in (places.tolist(), torch.tensor(places), spaced, spaced.int()):
+            among = (*[slice(None)] * dim, index)
+            assert np.array_equal(x[among].numpy(), expected)
+            assert dim or np.array_equal(x[index].numpy(), expected)
+            order = np.argsort(x.stride())  # with whatever lies innermost innermost
+            kept = [each for each in order[::-1] if each != dim and x.stride(int(each))]
+            assert list(kept) == sorted(kept, key=lambda each: -x[among].stride(int(each)))
+        leaf = torch.tensor(base, requires_grad=True)
+        (VIEWS[name](leaf)[among] * torch.tensor(expected)).sum().backward()
+        given = torch.tensor(base, requires_grad=True)
+        (VIEWS[name](given).index_select(dim, torch.tensor(places) % x.shape[dim])
+         * torch.tensor(expected)).sum().backward()  # fmt: skip
+        np.testing.assert_allclose(leaf.grad.numpy(), given.grad.numpy())
+        for bad in (x.shape[dim], -x.shape[dim] - 1):
+            with pytest.raises(IndexError, match=f"index {bad} is out of bounds for dimension"):
+                x[(*[slice(None)] * dim, [0, bad])]

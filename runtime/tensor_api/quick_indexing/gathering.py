@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import lru_cache
+from math import prod
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core.dense import dense_layout
-from torchgen_out._runtime.core.shape import contiguous_strides
+from torchgen_out._runtime.core.shape import contiguous_strides, joint_order
 from torchgen_out._runtime.core.size import Size
 from torchgen_out._runtime.core.storage import Storage
 from torchgen_out._runtime.core.tensor import Tensor, build
+from torchgen_out._runtime.dispatch import calls
 from torchgen_out._runtime.dispatch.operator import TensorCall
 from torchgen_out._runtime.tensor_api.quick_indexing.fast_paths import (
     Way,
     Ways,
     is_on_cpu,
     make_recorded,
+    view_of,
 )
 
 SMALL = 16384
@@ -34,10 +38,12 @@ FEW, WIDEST = 512, 2**20
 LARGEST = 32768
 """Elements of a result from which on the operator's threads are worth its call."""
 
-_ALL = slice(None)
+LARGEST_COPIED = 4096
+"""Elements of a tensor with gaps or turned dims up to which NumPy, which copies it, is quicker."""
+
 _new_tuple, _at = tuple.__new__, tuple.__getitem__
 _TAIL = slice(1, None)
-_INT64, _MASK = dtypes.int64.index, dtypes.bool.index
+_INT64, _INT32, _MASK = dtypes.int64.index, dtypes.int32.index, dtypes.bool.index
 _TAKEN_BY = {_INT64: SMALL, _MASK: SEVERAL_SMALL}  # keys of CPU tensors with dims, outside autograd
 
 
@@ -62,16 +68,18 @@ def make_taker(key: int) -> Way | None:
         return build(bare, place.sizes, place.strides, 0, None, found.reshape(-1))
 
     def take_any(self: Tensor, index: Tensor) -> Tensor | None:
+        index = _long(index)
         limit = _TAKEN_BY.get(index._key)
         if limit is None:
             return None
+        if self._dense() is None:
+            is_vector = index._key == _INT64 and len(index._sizes) == 1
+            return _read_in_order(self, 0, index, bare) if is_vector else None
         places, own = index._array(), self._array()
         if places.size > limit or _has_own_order(places):
             return None
         if places.size > FEW and places.size * own.size > WIDEST * own.shape[0]:
             return None
-        if _has_own_order(own):
-            return _taken_in_order(own, places, bare) if index._key == _INT64 else None
         try:
             found = own.take(places, 0) if index._key == _INT64 else own[places]
         except IndexError:
@@ -85,22 +93,56 @@ def make_taker(key: int) -> Way | None:
     return lambda self, index: recorded(self, [index])
 
 
-def _taken_in_order(own: Any, places: Any, bare: int) -> Tensor | None:
-    """Several samples of a batch whose other dims lie in an order of their own (channels-last)."""
-    order = sorted(range(own.ndim), key=own.strides.__getitem__, reverse=True)
-    laid = own.transpose(order)
-    if order[0] != 0 or not laid.flags.c_contiguous or 1 in own.shape:
-        return None
-    if places.ndim != 1 or places.size < 2:
-        return None
-    try:
-        found = laid.take(places, 0)
-    except IndexError:
-        return None
-    strides = dict(zip(order, contiguous_strides(found.shape), strict=True))
-    sizes = _new_tuple(Size, (places.size, *own.shape[1:]))
-    in_place = tuple([strides[dim] for dim in range(own.ndim)])
-    return build(bare, sizes, in_place, 0, Storage(found.reshape(-1)))
+def _long(index: Tensor) -> Tensor:
+    """An index of int32 as one of int64."""
+    if index._key != _INT32:
+        return index
+    flat = index._array().reshape(-1).astype(np.int64)
+    layout = dense_layout(index._sizes)
+    return build(_INT64, layout.sizes, layout.strides, 0, None, flat)
+
+
+def _read_in_order(self: Tensor, dim: int, index: Tensor, bare: int) -> Tensor | None:
+    """Slices of a tensor with gaps or turned dims, whose dims lie in its order (channels-last)."""
+    sizes, count = self._sizes, _at(index._sizes, 0)
+    laid = _laid(sizes, self._strides, dim)
+    if laid.numel > LARGEST_COPIED:
+        read = calls._read_slices[bare, _INT64]
+        if laid.is_in_order:
+            return read(self, dim, index)  # type: ignore[no-any-return]
+        seen = view_of(self, bare, laid.sizes, laid.strides, self._offset)
+        flat = read(seen, laid.dim, index)._flat
+    else:
+        try:
+            flat = self._array().transpose(laid.order).take(index._array(), laid.dim).reshape(-1)
+        except IndexError:
+            return None
+    made = _new_tuple(Size, (*sizes[:dim], count, *sizes[dim + 1 :]))
+    if laid.is_in_order:
+        return build(bare, made, contiguous_strides(made), 0, None, flat)
+    steps = contiguous_strides([_at(made, each) for each in laid.order])
+    strides = tuple([step for _, step in sorted(zip(laid.order, steps, strict=True))])
+    return build(bare, made, strides, 0, Storage(flat))
+
+
+class _Laid(NamedTuple):
+    """A tensor in the order in which its dims, and those of what is read of it, lie."""
+
+    order: tuple[int, ...]
+    dim: int
+    """That which is indexed."""
+    sizes: tuple[int, ...]
+    strides: tuple[int, ...]
+    numel: int
+    is_in_order: bool
+
+
+@lru_cache(maxsize=1024)
+def _laid(sizes: tuple[int, ...], strides: tuple[int, ...], dim: int) -> _Laid:
+    order = joint_order(sizes, ((*strides[:dim], 0, *strides[dim + 1 :]),))
+    own, steps = (tuple([each[at] for at in order]) for each in (sizes, strides))
+    is_in_order = list(order) == sorted(order)
+    return _Laid(order, order.index(dim), own, steps, prod(sizes), is_in_order)
 
 
 def make_several_taker(key: int) -> Way | None:
@@ -144,18 +186,20 @@ def make_single_taker(key: int) -> Way | None:
 
     def take(self: Tensor, indices: Sequence[Tensor | None]) -> Tensor | None:
         index, dim = indices[-1], len(indices) - 1
-        if index is None or index._key != _INT64 or len(index._sizes) != 1:
+        if index is None or len(index._sizes) != 1:
             return None
-        if any(each is not None for each in indices[:-1]) or not _lies_in_order(self, dim):
+        index = _long(index)
+        if index._key != _INT64:
             return None
+        if any(each is not None for each in indices[:-1]):
+            return None
+        if self._dense() is None:
+            return _read_in_order(self, dim, index, bare)
         places, own = index._array(), self._array()
         if places.size > SEVERAL_SMALL or places.size * own.size > LARGEST * own.shape[dim]:
             return None
         try:
-            if own.flags.c_contiguous or 8 * places.size >= own.shape[dim]:
-                found = own.take(places, dim)
-            else:  # a take would copy all of it
-                found = np.ascontiguousarray(own[(*[_ALL] * dim, places)])
+            found = own.take(places, dim)
         except IndexError:
             return None
         sizes = _new_tuple(Size, found.shape)
@@ -164,17 +208,6 @@ def make_single_taker(key: int) -> Way | None:
     if key == bare:
         return take
     return _make_recorded_take(take)
-
-
-def _lies_in_order(self: Tensor, indexed: int) -> bool:
-    """Whether no dim but the indexed one lies within one behind it, nor in one place."""
-    before = None
-    for dim, stride in enumerate(self._strides):
-        if dim != indexed and _at(self._sizes, dim) > 1:
-            if not stride or (before is not None and stride > before):
-                return False
-            before = stride
-    return True
 
 
 def _has_own_order(array: Any) -> bool:

@@ -280,11 +280,27 @@ def make_by_tensor(key: int) -> Way | None:
     return by_tensor
 
 
+def make_by_list(key: int) -> Way | None:
+    """The way of `tensor[list]`, of Python's ints."""
+    take = make_taker(key)
+    if take is None:
+        return None
+
+    def by_list(self: Tensor, numbers: list[Any]) -> Tensor | None:
+        if not numbers or not _INT.issuperset(map(type, numbers)):
+            return None
+        index = _listed(numbers)
+        return None if index is None else take(self, index)
+
+    return by_list
+
+
 readers: dict[type, Ways] = {
     int: Ways(make_row),
     _slice: Ways(make_cut),
     tuple: Ways(make_part),
     Tensor: Ways(make_by_tensor),
+    list: Ways(make_by_list),
     type(None): Ways(make_new_dim),
     type(...): Ways(make_whole),
 }
