@@ -24,7 +24,7 @@ from torchgen_out._runtime.factories import creation, from_data
 from torchgen_out._runtime.tensor_api import interop
 from torchgen_out._runtime.tensor_api.quick_indexing import gathering, reading, writing
 
-_single_takers = gathering.single_takers
+_among_takers = gathering.among_takers
 _readers, _writers = reading.readers.get, writing.writers
 _size_at = tuple.__getitem__
 _slice = builtins.slice
@@ -48,7 +48,7 @@ def getitem(self: Tensor, index: Any) -> Tensor:
                 return found
     viewed, collected = _resolve(self, _items(index))
     if collected:
-        take = _single_takers[viewed._key]
+        take = _among_takers[viewed._key]
         found = None if take is None else take(viewed, collected)
         return ops.index(viewed, collected) if found is None else found
     return ops.alias(self) if viewed is self else viewed

@@ -55,6 +55,12 @@ def is_on_cpu(key: int) -> bool:
     return key >> keys.DEVICE_SHIFT & keys.DEVICE_MASK == devices.CPU
 
 
+def is_forward(item: slice) -> bool:
+    """Whether a slice has no step, or one that is an int above 0."""
+    step = item.step
+    return step is None or (step.__class__ is int and step > 0)
+
+
 def make_recorded(name: str, below: Way) -> Way:
     """The call of an operator of one differentiable operand, recorded, around another way."""
     record = registered.operators[name].record

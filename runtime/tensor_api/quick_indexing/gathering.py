@@ -41,6 +41,7 @@ LARGEST = 32768
 LARGEST_COPIED = 4096
 """Elements of a tensor with gaps or turned dims up to which NumPy, which copies it, is quicker."""
 
+_ALL = slice(None)
 _new_tuple, _at = tuple.__new__, tuple.__getitem__
 _TAIL = slice(1, None)
 _INT64, _INT32, _MASK = dtypes.int64.index, dtypes.int32.index, dtypes.bool.index
@@ -146,52 +147,60 @@ def _laid(sizes: tuple[int, ...], strides: tuple[int, ...], dim: int) -> _Laid:
 
 
 def make_several_taker(key: int) -> Way | None:
-    """The way of `tensor[tensor, tensor ...]`, from the first dim on; None as above."""
+    """The way of `tensor[tensor, tensor ...]`, perhaps with slices among them; None as above."""
     if not is_on_cpu(key) or key & keys.ZERO_DIM:
         return None
-    bare = key & ~keys.GRAD
+    take = _make_take(key & ~keys.GRAD)
+    if not key & keys.GRAD:
+        return take
+    recorded = _make_recorded_take(take)
+
+    def take_recorded(self: Tensor, items: Sequence[Any]) -> Tensor | None:
+        if any(each.__class__ is not Tensor for each in items):  # views are recorded before
+            return None
+        return recorded(self, list(items))  # type: ignore[no-any-return]
+
+    return take_recorded
+
+
+def _make_take(bare: int) -> Way:
+    """What takes the elements that items say, outside autograd."""
 
     def take(self: Tensor, items: Sequence[Any]) -> Tensor | None:
-        places = several_places(items)
-        if places is None or len(places) > len(self._sizes):
+        places, flat = several_places(items), self._dense()
+        if places is None or flat is None:
             return None
-        flat = self._flat
-        own = self._array() if flat is None else flat.reshape(self._sizes)
-        if flat is None and _has_own_order(own):
-            return None
-        for item in items:
-            if item._flat is None and len(item._sizes) > 1:  # it lies in an order of its own
+        for item in places:
+            if item.__class__ is np.ndarray and _has_own_order(item):
                 return None
         try:
-            found = own[places]
+            found = np.ascontiguousarray(flat.reshape(self._sizes)[places])
         except IndexError:
             return None
         layout = dense_layout(found.shape)
         return build(bare, layout.sizes, layout.strides, 0, None, found.reshape(-1))
 
-    if key == bare:
-        return take
-    recorded = _make_recorded_take(take)
-    return lambda self, items: recorded(self, list(items))
+    return take
 
 
-def make_single_taker(key: int) -> Way | None:
-    """The way of one index tensor among slices, `tensor[:, index]`; None as above.
+def make_among_taker(key: int) -> Way | None:
+    """The way of index tensors among slices, `tensor[:, index]`; None as above.
 
     It is given the tensor after the slices, and the list for the operator `index`.
     """
     if not is_on_cpu(key) or key & keys.ZERO_DIM:
         return None
     bare = key & ~keys.GRAD
+    take_several = _make_take(bare)
 
     def take(self: Tensor, indices: Sequence[Tensor | None]) -> Tensor | None:
         index, dim = indices[-1], len(indices) - 1
+        if any(each is not None for each in indices[:-1]):
+            return take_several(self, [_ALL if each is None else each for each in indices])  # type: ignore[no-any-return]
         if index is None or len(index._sizes) != 1:
             return None
         index = _long(index)
         if index._key != _INT64:
-            return None
-        if any(each is not None for each in indices[:-1]):
             return None
         if self._dense() is None:
             return _read_in_order(self, dim, index, bare)
@@ -216,14 +225,25 @@ def _has_own_order(array: Any) -> bool:
 
 
 several_takers = Ways(make_several_taker)
-single_takers = Ways(make_single_taker)
+among_takers = Ways(make_among_taker)
 
 
 def several_places(items: Sequence[Any]) -> tuple[Any, ...] | None:
-    """Small index tensors as arrays; None if one is none, or not small."""
-    places = []
+    """Items for NumPy, with small index tensors as arrays; None if there are others, or no tensor.
+
+    Slices and None mean the same to NumPy, and so does `...` but between tensors. A number does
+    not: it is an index tensor there.
+    """
+    places: list[Any] = []
+    count = 0
     for item in items:
-        if item.__class__ is not Tensor or item._key != _INT64:
+        if item.__class__ is not Tensor:
+            is_cut = item.__class__ is slice and item.step is None
+            if item is None or is_cut or (item is ... and not count):
+                places.append(item)
+                continue
+            return None
+        if item._key != _INT64:
             return None
         array = item._flat
         if array is None or len(item._sizes) > 1:
@@ -231,7 +251,8 @@ def several_places(items: Sequence[Any]) -> tuple[Any, ...] | None:
         if array.size > SEVERAL_SMALL:
             return None
         places.append(array)
-    return tuple(places)
+        count += 1
+    return tuple(places) if count else None
 
 
 def _make_recorded_take(take: Callable[[Tensor, Any], Tensor | None]) -> Way:

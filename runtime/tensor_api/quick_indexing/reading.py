@@ -17,13 +17,14 @@ from torchgen_out._runtime.tensor_api import interop
 from torchgen_out._runtime.tensor_api.quick_indexing.fast_paths import (
     Way,
     Ways,
+    is_forward,
     make_recorded,
     view_of,
 )
 from torchgen_out._runtime.tensor_api.quick_indexing.gathering import (
+    among_takers,
     make_taker,
     several_takers,
-    single_takers,
 )
 
 _slice = builtins.slice
@@ -66,7 +67,7 @@ def make_cut(key: int) -> Way | None:
 
     def cut(self: Tensor, item: _slice) -> Tensor | None:
         step = item.step
-        if step is not None and not _is_forward(item):
+        if step is not None and not is_forward(item):
             return None
         start, stop, step = item.indices(_at(self._sizes, 0))
         return call(self, 0, start, stop, step)  # type: ignore[no-any-return]
@@ -97,11 +98,6 @@ def make_first_cut(key: int) -> Way | None:
 
 
 selects, cuts = Ways(make_select), Ways(make_first_cut)
-
-
-def _is_forward(item: _slice) -> bool:
-    step = item.step
-    return step is None or (step.__class__ is int and step > 0)
 
 
 def make_new_dim(key: int) -> Way:
@@ -152,18 +148,21 @@ def _listed(numbers: list[int]) -> Tensor | None:
 
 def _taken(self: Tensor, items: tuple[Any, ...]) -> Tensor | None:
     """The elements at several index tensors, or at one behind `...` or slices of everything."""
-    if items[0].__class__ is Tensor:
-        take = several_takers[self._key]
-        return None if take is None else take(self, items)
-    dim, (*before, index) = len(items) - 1, items
+    dim = _indexed(self, items)
+    take = (several_takers if dim is None else among_takers)[self._key]
+    if take is None:
+        return None
+    found: Tensor | None = take(self, items if dim is None else [*[None] * dim, items[-1]])
+    return found
+
+
+def _indexed(self: Tensor, items: tuple[Any, ...]) -> int | None:
+    """The dim that the last item indexes if all before it take everything; else None."""
+    dim, before = len(items) - 1, items[:-1]
     if len(before) == 1 and before[0] is ...:
-        dim = len(self._sizes) - 1
-    elif not all(each.__class__ is _slice and _is_whole(each) for each in before):
-        return None
-    if not 0 <= dim < len(self._sizes):
-        return None
-    take = single_takers[self._key]
-    return None if take is None else take(self, [*[None] * dim, index])
+        return len(self._sizes) - 1
+    is_sole = before and all(each.__class__ is _slice and _is_whole(each) for each in before)
+    return dim if is_sole and dim < len(self._sizes) else None
 
 
 def _is_whole(item: _slice) -> bool:
@@ -187,7 +186,7 @@ def _make_recorded_part() -> Way:
                 if not -size <= item < size:
                     return None
                 view = (select if dim else selects)[view._key](view, dim, item)
-            elif item.__class__ is _slice and (item.step is None or _is_forward(item)):
+            elif item.__class__ is _slice and (item.step is None or is_forward(item)):
                 start, stop, step = item.indices(size)
                 if start or stop < size or step > 1:
                     view = (cut if dim else cuts)[view._key](view, dim, start, stop, step)
@@ -255,7 +254,7 @@ def _locate_any(self: Tensor, items: tuple[Any, ...]) -> Geometry | None:
                 return None
             offset += place * strides[dim]
             del sizes[dim], strides[dim]
-        elif item.__class__ is _slice and _is_forward(item):
+        elif item.__class__ is _slice and is_forward(item):
             start, stop, step = item.indices(size)
             offset += start * strides[dim]
             sizes[dim] = (stop - start + step - 1) // step if stop > start else 0

@@ -9,7 +9,12 @@ from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core.finfo import finfo, iinfo
 from torchgen_out._runtime.core.tensor import Tensor
-from torchgen_out._runtime.tensor_api.quick_indexing.fast_paths import Way, Ways, is_on_cpu
+from torchgen_out._runtime.tensor_api.quick_indexing.fast_paths import (
+    Way,
+    Ways,
+    is_forward,
+    is_on_cpu,
+)
 from torchgen_out._runtime.tensor_api.quick_indexing.gathering import several_places
 
 _slice = builtins.slice
@@ -30,7 +35,7 @@ def make_writer(key: int) -> Way | None:
             return False
         if not _is_basic(index):
             index = several_places(index if index.__class__ is tuple else (index,))
-            if index is None or len(index) > len(self._sizes):
+            if index is None:
                 return False
         if isinstance(value, Tensor):
             if value._key & ~keys.ZERO_DIM != key:
@@ -63,9 +68,9 @@ def _accepted_numbers(own: dtypes.dtype) -> tuple[tuple[Any, ...], float, float]
 
 
 def _is_basic(index: Any) -> bool:
-    """Whether an index is an int, a slice without step, or a tuple of these."""
+    """Whether an index is an int, a slice that goes forward, or a tuple of these."""
     for item in index if index.__class__ is tuple else (index,):
         cls = item.__class__
-        if cls is not int and (cls is not _slice or item.step is not None):
+        if cls is not int and (cls is not _slice or not is_forward(item)):
             return False
     return True
