@@ -95,6 +95,8 @@ def indices_and_ranges(out, x):
     for i in range(column.shape[0]):
         for j in range(column.shape[1]):
             out[2 + i * 2 + j] = column[i, j]
+    for k in range(np.uint64(3)):
+        out[5] += x[np.uint64(1) + k]
     column[:] = 7
     rows[0, :2] = x[6:8]
     out[6], out[7] = x[1], rows[1, 2] * TABLE[int(x[2]) % 3]

@@ -340,8 +340,9 @@ def unified(first: Kind, second: Kind) -> Kind:
 
 def counted_in(given: Sequence[Kind]) -> Kind:
     """The type of the numbers of a range."""
-    if all(each is kinds.int64 for each in given):
-        return kinds.int64
+    for own in (kinds.int64, kinds.uint64):
+        if all(each is own for each in given):
+            return own
     if all(isinstance(each, Integer) and each.signed for each in given):
         is_small = all(each.bitwidth <= 32 for each in given)
         return kinds.int32 if is_small else kinds.int64

@@ -221,3 +221,29 @@ def test_joins_of_parts_of_memory(other: Any, count: int, threads: int) -> None:
                     np.testing.assert_array_equal(found, expected)
     finally:
         torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("dtype", ["bool", "int16", "float32", "int64", "complex128"])
+def test_joins_of_views_in_rows(dtype: str, threads: int) -> None:
+    """Parts of rows, turned and repeated ones, of few and of many elements, empty ones among
+    them, are joined as their copies are."""
+    before, own = torch.get_num_threads(), getattr(torch, dtype)
+    torch.set_num_threads(threads)
+    try:
+        for rows, width in ((130, 16), (260, 3), (3000, 40)):
+            x = (torch.arange(rows * 2 * width).view(rows, 2 * width) % 251).to(own)
+            left, right = x[:, :width], x[:, width:]
+            turned, one = x.t()[:width].t(), x[:, :1].expand(rows, width)
+            joins = [[right, left], [left, x], [one, left], [left, x[:, :0], right]]
+            joins += [[left, right[:, :1], turned], [left[None], right[None], one[None]]]
+            for parts in joins:
+                alike = [each for each in parts if each.size(-1) == width]
+                for given, dim in ((parts, -1), (alike, 0)):
+                    dense = [each.contiguous() for each in given]
+                    assert torch.equal(torch.cat(given, dim), torch.cat(dense, dim))
+            for dim in range(3):
+                found = torch.stack([right, left, turned], dim)
+                assert torch.equal(found, torch.stack([right.clone(), left.clone(), left], dim))
+    finally:
+        torch.set_num_threads(before)
