@@ -41,15 +41,29 @@ class ArgumentWriter(FoldWriter):
             self.put(f"{variable} = {bound}")
         self.put(f"{total}_at = np.int64({first})")
         self.indent(f"if {last} - {first} < SHORTEST:")
-        self.put(f"{total} = {order_of(statement)[1]}")
         bare = Loop(loop.index, is_reversed=False)
-        self.loop(bare, first, last)
-        self.compare(statement, total, f"{total}_at", python_name(loop.index))
+        self.search_few(statement, bare, first, last, total)
         writer.depth = depth
         self.indent("else:")
         self.search_blocks(statement, bare, first, last, total)
         writer.depth = depth
         self.store(statement, f"{total}_at")
+
+    def search_few(
+        self, statement: Statement, loop: Loop, first: str, last: str, total: str
+    ) -> None:
+        """One by one, by their keys: that is one comparison, which waits for the one before."""
+        key, end_of_order = order_of(statement)
+        item, better = (self.writer.fresh(word) for word in (f"{statement.target}_key", "better"))
+        known = dict(self.values)
+        self.put(f"{total} = {key}({end_of_order})")
+        self.loop(loop, first, last)
+        self.put(f"{item} = {key}({self.value(statement)})")
+        self.put(f"{better} = {item} > {total}")
+        self.put(f"{total} = {item} if {better} else {total}")
+        at = f"{total}_at"
+        self.put(f"{at} = np.int64({python_name(loop.index)}) if {better} else {at}")
+        self.values = known
 
     def search_blocks(
         self, statement: Statement, loop: Loop, first: str, last: str, total: str

@@ -34,14 +34,12 @@ def argmax_single_0(
         out_last = n_j
         out_total_at = np.int64(out_first)
         if out_last - out_first < SHORTEST:
-            out_total = LOWEST
+            out_total = rising(LOWEST)
             for j in range(out_first, out_last):
                 self_value = self[U(self_p + j * self_s0)]
-                out_item = self_value
-                better = (out_item > out_total) | (
-                    (out_item != out_item) & (out_total == out_total)
-                )
-                out_total = out_item if better else out_total
+                out_key = rising(self_value)
+                better = out_key > out_total
+                out_total = out_key if better else out_total
                 out_total_at = np.int64(j) if better else out_total_at
         else:
             out_total_key = rising(LOWEST)
@@ -49,8 +47,8 @@ def argmax_single_0(
                 out_top = rising(LOWEST)
                 for j in range(begin, lesser(begin + SEARCHED, out_last)):
                     self_value2 = self[U(self_p + j * self_s0)]
-                    out_item2 = self_value2
-                    out_top = larger(out_top, rising(out_item2))
+                    out_item = self_value2
+                    out_top = larger(out_top, rising(out_item))
                 if out_top > out_total_key:
                     out_total_key = out_top
                     out_total_at = np.int64(begin)
@@ -59,11 +57,11 @@ def argmax_single_0(
             offset = np.int32(SEARCHED)
             for j in range(searched, searched_end):
                 self_value3 = self[U(self_p + j * self_s0)]
-                out_item2 = self_value3
+                out_item = self_value3
                 offset = lesser(
                     offset,
                     np.int32(j - searched)
-                    if rising(out_item2) == out_total_key
+                    if rising(out_item) == out_total_key
                     else np.int32(SEARCHED),
                 )
             out_total_at = searched + offset

@@ -38,14 +38,12 @@ def max_dim_single_0(
         indices_last = n_j
         indices_total_at = np.int64(indices_first)
         if indices_last - indices_first < SHORTEST:
-            indices_total = LOWEST
+            indices_total = rising(LOWEST)
             for j in range(indices_first, indices_last):
                 self_value = self[U(self_p + j * self_s0)]
-                indices_item = self_value
-                better = (indices_item > indices_total) | (
-                    (indices_item != indices_item) & (indices_total == indices_total)
-                )
-                indices_total = indices_item if better else indices_total
+                indices_key = rising(self_value)
+                better = indices_key > indices_total
+                indices_total = indices_key if better else indices_total
                 indices_total_at = np.int64(j) if better else indices_total_at
         else:
             indices_total_key = rising(LOWEST)
@@ -53,8 +51,8 @@ def max_dim_single_0(
                 indices_top = rising(LOWEST)
                 for j in range(begin, lesser(begin + SEARCHED, indices_last)):
                     self_value2 = self[U(self_p + j * self_s0)]
-                    indices_item2 = self_value2
-                    indices_top = larger(indices_top, rising(indices_item2))
+                    indices_item = self_value2
+                    indices_top = larger(indices_top, rising(indices_item))
                 if indices_top > indices_total_key:
                     indices_total_key = indices_top
                     indices_total_at = np.int64(begin)
@@ -63,11 +61,11 @@ def max_dim_single_0(
             offset = np.int32(SEARCHED)
             for j in range(searched, searched_end):
                 self_value3 = self[U(self_p + j * self_s0)]
-                indices_item2 = self_value3
+                indices_item = self_value3
                 offset = lesser(
                     offset,
                     np.int32(j - searched)
-                    if rising(indices_item2) == indices_total_key
+                    if rising(indices_item) == indices_total_key
                     else np.int32(SEARCHED),
                 )
             indices_total_at = searched + offset

@@ -290,11 +290,14 @@ def _inner_run(spec: PointwiseSpec, form: dict[str, int], in_place: bool) -> lis
     own = {name: dense[name] for name in _apart(form, in_place) if name in dense}
     single = {name: f"{name}[p_{name}]" for name, stride in form.items() if not stride}
     strided = [name for name in own if form[name] == ANY]
-    if not strided and not (_near_versions(spec) or _step_versions(spec)):
-        return runs.indent(_short_run(spec, form, in_place, single), 2)
     if not strided:
-        slices = [f"run_{name} = {name}[p_{name} : p_{name} + n]" for name in own]
-        return runs.indent([*slices, *_run(spec, "n", dense, single)], 2)
+        starts, places = _places_in_run(form, in_place)
+        run = runs.plain("np.uint64(n)", _element(spec, spec.name, places))
+        if _has_versions(spec):
+            starts = starts if _known_version(spec) else []
+            slices = [f"run_{name} = {name}[p_{name} : p_{name} + n]" for name in own]
+            run = [*slices, *_run_of_versions(spec, "n", dense, single)]
+        return runs.indent([*starts, *_known_or(spec, "np.uint64(n)", places, run)], 2)
     before, after = [f"count = lesser({runs.BLOCK}, n - first)"], []
     for name, run in own.items():
         before.append(f"at_{name} = p_{name} + first * s_{name}")
@@ -309,17 +312,21 @@ def _inner_run(spec: PointwiseSpec, form: dict[str, int], in_place: bool) -> lis
     return runs.indent([f"for first in range(0, n, {runs.BLOCK}):", *runs.indent(block)], 2)
 
 
-def _short_run(
-    spec: PointwiseSpec, form: dict[str, int], in_place: bool, single: dict[str, str]
-) -> list[str]:
-    """The loop over a dense run without arrays of its elements, each of which takes as long to make
-    as 16 elements do: rows of so many cost 1.0 ns instead of 2.3."""
-    own = [name for name in _apart(form, in_place) if form[name]]
-    places = single | {name: f"{name}[u_{name} + i]" for name in own}
-    if in_place and "out" in places:
+def _places_in_run(form: dict[str, int], in_place: bool) -> tuple[list[str], dict[str, str]]:
+    """What precedes the loop over a dense run, and where its element `i` is of each operand.
+
+    No array is made of the run, which takes as long as 16 elements do: rows of so many cost 1.0 ns
+    instead of 2.3.
+    """
+    starts, places = [], {}
+    for name in _apart(form, in_place):
+        is_walked = form[name] or name.startswith("out")
+        places[name] = f"{name}[u_{name} + i]" if is_walked else f"v_{name}"
+        start = f"u_{name} = np.uint64(p_{name})" if is_walked else f"v_{name} = {name}[p_{name}]"
+        starts.append(start)
+    if in_place:
         places[INPUT_NAMES[0]] = places["out"]
-    starts = [f"u_{name} = np.uint64(p_{name})" for name in own]
-    return [*starts, *_plain_run(spec, "np.uint64(n)", places)]
+    return starts, places
 
 
 def _run(
@@ -329,18 +336,19 @@ def _run(
     single: for one that is constant, where it is found.
     """
     places = single | {name: f"{array}[i]" for name, array in dense.items()}
-    if not (_near_versions(spec) or _step_versions(spec)):
-        return _plain_run(spec, size, places)
-    return _known_or(spec, size, places, _run_of_versions(spec, size, dense, single))
+    run = runs.plain(size, _element(spec, spec.name, places))
+    if _has_versions(spec):
+        run = _run_of_versions(spec, size, dense, single)
+    return _known_or(spec, size, places, run)
 
 
-def _plain_run(spec: PointwiseSpec, size: str, places: dict[str, str]) -> list[str]:
-    """The loop of a formula without versions. places: where element `i` of each operand is."""
-    return _known_or(spec, size, places, runs.plain(size, _element(spec, spec.name, places)))
+def _has_versions(spec: PointwiseSpec) -> bool:
+    return bool(_near_versions(spec) or _step_versions(spec))
 
 
 def _known_or(spec: PointwiseSpec, size: str, places: dict[str, str], run: list[str]) -> list[str]:
-    """A loop, or that of the formula for certain constants where these are given."""
+    """A loop, or that of the formula for certain constants where these are given. places: where
+    element `i` of each operand is."""
     if not _known_version(spec):
         return run
     known = runs.plain(size, _element(spec, f"{spec.name}_known", places))

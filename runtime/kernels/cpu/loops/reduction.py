@@ -28,6 +28,8 @@ from torchgen_out._runtime.kernels.cpu.loops.rows import (
     ROWS,
     SHORT_ROWS,
     SHORT_ROWS_WITH_IDENTITY,
+    SOME_IN_ORDER,
+    SOME_REPEATED,
     STRIDED_ROW,
     STRIDED_ROW_WITH_IDENTITY,
 )
@@ -243,7 +245,7 @@ def rows_text(spec: ReductionSpec) -> str:
     """The text of the loop over rows."""
     scalars = _scalar_list(spec)
     in_lanes = spec.parts[0] is None
-    from_first = "\n\n".join((FOLD_FEW, _fold_many(spec), FOLDS_FROM_FIRST))
+    from_first = "\n\n".join((FOLD_FEW, *_folds_of_many(spec), FOLDS_FROM_FIRST))
     body = (from_first if in_lanes else FOLD_WITH_IDENTITY).format(
         scalars=scalars,
         element=load("run[i]", spec.input, spec.compute),
@@ -270,13 +272,13 @@ def rows_text(spec: ReductionSpec) -> str:
     return _preamble(spec, "rows") + body + "\n\n" + rows
 
 
-def _fold_many(spec: ReductionSpec) -> str:
-    """The text of the fold of many elements that begins with the first."""
+def _folds_of_many(spec: ReductionSpec) -> tuple[str, str]:
+    """The texts of the folds of many elements, and of some, that begin with the first."""
     if spec.acc.kind not in "fc":
-        return IN_ORDER
+        return IN_ORDER, SOME_IN_ORDER
     source = build.plain_source(spec.parts[1])
     is_extreme = re.search(r"^ +return (min|max)\(acc, self\)$", source, re.MULTILINE)
-    return IN_LANES_REPEATED if is_extreme else IN_LANES_ONCE
+    return (IN_LANES_REPEATED, SOME_REPEATED) if is_extreme else (IN_LANES_ONCE, SOME_IN_ORDER)
 
 
 @cache

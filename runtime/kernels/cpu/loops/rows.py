@@ -127,12 +127,38 @@ def fold_many(run, lanes{scalars}):
     return fold_few(run{scalars})
 '''
 
+SOME_REPEATED = '''\
+@inner
+def fold_some(run, lanes{scalars}):
+    """Folds LANES to LONG elements in lanes; the last LANES are folded together, whatever of them
+    was before."""
+    for lane in range(LANES):
+        i = np.uint64(lane)
+        lanes[lane] = {element}
+    for k in range(1, (run.size + LANES - 1) // LANES):
+        base = np.uint64(lesser(k * LANES, run.size - LANES))
+        for lane in range(LANES):
+            i = base + np.uint64(lane)
+            lanes[lane] = reduce(lanes[lane], {element}{scalars})
+    half = combine(join_four(lanes, 0), join_four(lanes, 4))
+    return combine(half, combine(join_four(lanes, 8), join_four(lanes, 12)))
+'''
+
+SOME_IN_ORDER = '''\
+@inner
+def fold_some(run, lanes{scalars}):
+    """Folds fewer than LONG elements."""
+    return fold_few(run{scalars})
+'''
+
 FOLDS_FROM_FIRST = '''\
 @inner
 def fold(x, start, stop, lanes{scalars}):
     """Folds x[start:stop], which holds at least one element."""
     run = x[start:stop]
-    return fold_few(run{scalars}) if run.size < LONG else fold_many(run, lanes{scalars})
+    if run.size < LANES:
+        return fold_few(run{scalars})
+    return fold_some(run, lanes{scalars}) if run.size < LONG else fold_many(run, lanes{scalars})
 
 
 @inner
