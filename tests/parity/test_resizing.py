@@ -36,7 +36,10 @@ CASES: list[tuple[tuple[int, ...], dict[str, Any]]] = [
     (VOLUME, {"size": (7, 3, 11)}),
     (IMAGE, {"scale_factor": (0.45, 1.9)}),
     (IMAGE, {"size": (31, 30), "mode": "nearest-exact"}),
-]
+    *(((1, 2, 3, 4), {"scale_factor": (rows, columns), "mode": mode})
+      for rows, columns in ((1.3, 2.2), (2.3, 1.2), (1.3, 0.7))
+      for mode in ("nearest", "nearest-exact")),
+]  # fmt: skip
 
 
 def value_and_gradient(library: Any, image: np.ndarray, options: dict[str, Any]) -> list[Any]:

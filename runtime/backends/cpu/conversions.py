@@ -89,10 +89,10 @@ class Operand(NamedTuple):
 
     def storer(self) -> Callable[[Any, Any], None]:
         """store(flat, stage): what the kernel has computed, to where the tensor's memory begins."""
-        own, wanted, sizes, spec = self.own, self.wanted, self.sizes, self.own_spec
-        if self.is_half and spec.is_contiguous:
-            return _rounder(spec.numel, narrow_arrays.casts(wanted, own))
-        target_at = viewer(spec)
+        own, wanted, memory = self.own, self.wanted, self.memory
+        if self.is_half and memory.is_contiguous:
+            return _rounder(memory.numel, narrow_arrays.casts(wanted, own))
+        target_at, sizes = viewer(memory), memory.sizes
 
         def store(flat: Any, stage: Any) -> None:
             target, values = target_at(flat, 0), stage.reshape(sizes)

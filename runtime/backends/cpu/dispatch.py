@@ -168,6 +168,7 @@ class DispatchCall:
                 each.sizes,
                 each.strides,
                 not (each.is_contiguous or self.kernel.any_order),
+                self.kernel.any_order,
             )
             for each in outputs
         ]
@@ -193,7 +194,7 @@ class DispatchCall:
         overlap.check_self(operator.base_name, self_)
         own, geometry = self_.dtype, (self_._sizes, self_._strides)
         is_gathered = not (are_contiguous([self_]) or self.kernel.any_order)
-        result = Operand(own, self.wanted[0], *geometry, is_gathered)
+        result = Operand(own, self.wanted[0], *geometry, is_gathered, self.kernel.any_order)
         return self.launch([result], args, args if self.mode == UPDATE else args[1:])
 
     def launch(

@@ -60,6 +60,8 @@ def answered(request: dict[str, Any]) -> bytes:
             return packs.encoded(_entry(request))
         except (emission.Unspeakable, images.Unlinkable) as error:
             raise NeedsNumba(str(error)) from None
+        except emission.Missing as error:
+            raise CannotCompile(str(error)) from None
 
 
 def _entry(request: dict[str, Any]) -> packs.Entry:

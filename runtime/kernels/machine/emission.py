@@ -30,6 +30,10 @@ class Unspeakable(Exception):
     """Something compiled is no plain data."""
 
 
+class Missing(Exception):
+    """Something compiled calls what a compiler's own library would have, which there is not."""
+
+
 def emitted_walk(walked: Walked, about: dict[str, Any]) -> Entry:
     """The entry of a text's function, which LLVM optimises here.
 
@@ -95,7 +99,10 @@ def _internalise(module: Any, names: Sequence[str]) -> None:
 
 
 def _check_name(name: str) -> None:
-    """A kernel calls functions that are there without Numba, and none of the interpreter's."""
+    """A kernel calls functions that are there without Numba, and none of the interpreter's.
+
+    Raises: Missing for one that Numba would not find either: it would jump to nowhere.
+    """
     if name in support_text.NAMES or name == symbols.NDARRAY:
         return
     if name.startswith("NRT_"):
@@ -103,6 +110,8 @@ def _check_name(name: str) -> None:
     try:
         symbols.address_of(name)
     except symbols.Unknown:
+        if name.startswith("__") and binding.address_of_symbol(name) is None:
+            raise Missing(f"it calls {name}, which is nowhere in this process") from None
         raise Unspeakable(f"it calls {name}") from None
 
 

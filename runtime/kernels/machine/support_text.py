@@ -18,6 +18,7 @@ NAMES = (
     "numba_attempt_nocopy_reshape",
     "numba_cpow",
     "numba_cpowf",
+    "__truncdfhf2",
 )
 
 TEXT = """\
@@ -30,6 +31,7 @@ declare double @exp(double)
 declare double @log(double)
 declare double @cos(double)
 declare double @sin(double)
+declare double @llvm.fabs.f64(double)
 
 ; Memory from a multiple of 64 on, in the word before it where it was given; null if there is none.
 define noalias ptr @kernel_memory(i64 %size) {
@@ -243,6 +245,47 @@ define void @numba_cpowf(ptr %base, ptr %exponent, ptr %out) {
   %second = getelementptr i8, ptr %out, i64 4
   store float %b, ptr %second
   ret void
+}
+
+; The nearest float16 of a float64. LLVM asks for it where it computes in float16 what was asked in
+; float64, exactly: a remainder, a sign. First to float32, with the last bit odd if it
+; is inexact, so that it matters once how that is rounded; then as `half.float32_to_float16`.
+define half @__truncdfhf2(double %x) {
+  %single = fptrunc double %x to float
+  %back = fpext float %single to double
+  %size = call double @llvm.fabs.f64(double %x)
+  %size_back = call double @llvm.fabs.f64(double %back)
+  %is_more = fcmp ogt double %size_back, %size
+  %less = zext i1 %is_more to i32
+  %bits = bitcast float %single to i32
+  %cut = sub i32 %bits, %less
+  %is_inexact = fcmp one double %back, %x
+  %last = zext i1 %is_inexact to i32
+  %wide = or i32 %cut, %last
+  %magnitude = and i32 %wide, 2147483647
+  %number = bitcast i32 %magnitude to float
+  %lifted = fadd float %number, 0.5
+  %lifted_bits = bitcast float %lifted to i32
+  %subnormal = sub i32 %lifted_bits, 1056964608
+  %shifted = lshr i32 %magnitude, 13
+  %tie = and i32 %shifted, 1
+  %biased = add i32 %magnitude, 3355447295
+  %rebiased = add i32 %biased, %tie
+  %normal = lshr i32 %rebiased, 13
+  %payload = and i32 %shifted, 1023
+  %nan = or i32 %payload, 32256
+  %is_subnormal = icmp ult i32 %magnitude, 947912704
+  %finite = select i1 %is_subnormal, i32 %subnormal, i32 %normal
+  %is_infinite = icmp uge i32 %magnitude, 1199566848
+  %ordered = select i1 %is_infinite, i32 31744, i32 %finite
+  %is_nan = icmp ugt i32 %magnitude, 2139095040
+  %value = select i1 %is_nan, i32 %nan, i32 %ordered
+  %high = lshr i32 %wide, 16
+  %sign = and i32 %high, 32768
+  %signed = or i32 %value, %sign
+  %short = trunc i32 %signed to i16
+  %half = bitcast i16 %short to half
+  ret half %half
 }
 """
 

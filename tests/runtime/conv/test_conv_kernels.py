@@ -347,16 +347,23 @@ def test_what_is_sent_back_is_the_transpose(ndim: int, channels: tuple[int, int]
     forward = getattr(torch.nn.functional, f"conv{ndim}d")
     back = getattr(torch.nn.functional, f"conv_transpose{ndim}d")
     inputs, outputs = channels
-    for kernel, stride, dilation, padding in product((1, 2, 3), (1, 2, 3), (1, 2), (0, 1)):
-        if padding > dilation * (kernel - 1):
+    for kernel, stride, dilation, padding, behind in product(
+        (1, 2, 3), (1, 2, 3), (1, 2), (0, 1), (0, 1)
+    ):
+        if padding > dilation * (kernel - 1) or behind >= max(stride, dilation):
             continue
         windows, reach = 3, dilation * (kernel - 1) + 1
-        size = (windows - 1) * stride + reach - 2 * padding
+        size = (windows - 1) * stride + reach - 2 * padding + behind
         x = torch.from_numpy(rng.standard_normal((2, inputs, *[size] * ndim)))
         w = torch.from_numpy(rng.standard_normal((outputs, inputs, *[kernel] * ndim)))
         y = torch.from_numpy(rng.standard_normal((2, outputs, *[windows] * ndim)))
         seen = forward(x, w, None, stride, padding, dilation)
-        sent = back(y, w, None, stride, padding, 0, 1, dilation)
+        seen = seen[(..., *[slice(windows)] * ndim)]  # what is behind may make more
+        y.requires_grad_()
+        sent = back(y, w, None, stride, padding, behind, 1, dilation)
         assert seen.shape == y.shape and sent.shape == x.shape
-        expected = (x.numpy() * sent.numpy()).sum()
-        np.testing.assert_allclose((seen.numpy() * y.numpy()).sum(), expected, rtol=1e-9, atol=1e-9)
+        (sent * x).sum().backward()
+        np.testing.assert_allclose(y.grad.numpy(), seen.numpy(), rtol=1e-9, atol=1e-9)
+        expected = (x.numpy() * sent.detach().numpy()).sum()
+        found = (seen.numpy() * y.detach().numpy()).sum()
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)

@@ -51,7 +51,7 @@ def test_all_three_products(
     dy = grad.reshape(y_shape)
     geometry = Geometry((1, 1, 1), (0, 0, 0), (1, 1, 1), 1)
     assert dense.suits(y, x, w, geometry[:3], 1) is is_dense
-    assert choice.is_pointwise(y, w, geometry) is is_pointwise
+    assert choice.is_pointwise(y, x, w, geometry) is is_pointwise
     convolution.product(y, x, w, bias, geometry)
     convolution.product_transposed(dx, dy, w, None, geometry)
     convolution.product_weight(dw, dy, x, geometry)

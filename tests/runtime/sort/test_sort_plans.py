@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import torchgen_out as torch
@@ -107,3 +108,21 @@ def test_searching(name: str, dtype: Any, monkeypatch: pytest.MonkeyPatch) -> No
     planned = search()
     with without_plans(monkeypatch):
         assert planned == search()
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.int64])
+@pytest.mark.parametrize(
+    "sizes, dims", [((3, 2), (1, 0)), ((4, 3, 5), (2, 0, 1)), ((30, 40), (1, 0))]
+)
+def test_values_and_places_of_turned_tensors_belong_together(
+    dtype: Any, sizes: tuple[int, ...], dims: tuple[int, ...]
+) -> None:
+    """Values are computed in another dtype for some, places are not: both lie in one order."""
+    numbers = np.random.default_rng(5).permutation(np.prod(sizes)) % 97
+    x = torch.from_numpy(numbers.reshape(sizes)).to(dtype).permute(dims)
+    for dim in range(len(sizes)):
+        for descending in (False, True):
+            values, places = x.sort(dim=dim, descending=descending)
+            assert torch.equal(values, x.gather(dim, places))
+            dense = x.contiguous().sort(dim=dim, descending=descending, stable=True)
+            assert torch.equal(values, dense.values) and torch.equal(places, dense.indices)

@@ -39,7 +39,7 @@ def way_forward(y: Any, x: Any, w: Any, dtype: Any, geometry: Geometry) -> str:
     is_flat = is_float and flat.suits(*given)
     if dense.suits(*given):
         return "dense"
-    if is_pointwise(result, weight, geometry) and not (is_flat and outputs <= NARROW):
+    if is_pointwise(result, image, weight, geometry) and not (is_flat and outputs <= NARROW):
         return "pointwise"
     if winograd.suits(*given):
         return "winograd"
@@ -66,7 +66,7 @@ def way_back(x: Any, y: Any, w: Any, dtype: Any, geometry: Geometry) -> str:
         return "depthwise"
     if dense.suits(*given):
         return "dense"
-    if is_pointwise(result, weight, geometry):
+    if is_pointwise(result, image, weight, geometry):
         return "pointwise"
     if not suits_offsets(dtype, w[1]) and patches.suits(result, weight, geometry[:3]):
         return "patches"
@@ -82,7 +82,7 @@ def way_of_weight(w: Any, y: Any, x: Any, dtype: Any, geometry: Geometry) -> str
     given = result, image, weight, geometry[:3], geometry.groups
     if dense.suits(*given):
         return "dense"
-    if is_pointwise(result, weight, geometry):
+    if is_pointwise(result, image, weight, geometry):
         return "pointwise"
     if winograd.suits(*given):
         return "winograd"
@@ -116,11 +116,13 @@ def suits_offsets(dtype: Any, outputs: int) -> bool:
     return dtype.kind == "f" and outputs >= FEW_OUTPUTS
 
 
-def is_pointwise(y: Any, w: Any, geometry: Geometry) -> bool:
+def is_pointwise(y: Any, x: Any, w: Any, geometry: Geometry) -> bool:
     """Whether every result sees one place of the input, each place is seen, and they are many.
 
     A few places of an image leave a tile's vectors empty, where other ways join those of images.
     """
+    if y.shape[2:] != x.shape[2:]:  # of an image with padding behind, which nothing sees
+        return False
     if w.shape[2:] != (1, 1, 1) or geometry.stride != (1, 1, 1) or geometry.padding != (0, 0, 0):
         return False
     if prod(y.shape[2:]) < FEW_PLACES:

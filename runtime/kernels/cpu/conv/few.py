@@ -40,7 +40,8 @@ def plan_few(
         return None
     geometry = geometry_of(result.sizes[2:], stride, padding, dilation, groups)
     is_pointwise = prod(weight.sizes[2:]) == 1 and geometry[:2] == ((1, 1, 1), (0, 0, 0))
-    shape = _in_one_row if is_pointwise else _spatial
+    sees_all = result.sizes[2:] == input.sizes[2:]
+    shape = _in_one_row if is_pointwise and sees_all else _spatial
     views = [
         out(0, *shape(result.sizes)),
         operand(0, *shape(input.sizes)),

@@ -31,7 +31,8 @@ def plan_pixels(
         return None
     geometry = geometry_of(result.sizes[2:], stride, padding, dilation, groups)
     is_pointwise = set(weight.sizes[2:]) == {1} and set(geometry.stride) == {1}
-    if is_pointwise and not any(geometry.padding) and groups == 1:
+    sees_all = result.sizes[2:] == input.sizes[2:] and not any(geometry.padding)
+    if is_pointwise and sees_all and groups == 1:
         return _plan_product(result, input, weight, bias)
     if groups == input.sizes[1] and (bias is None or bias.is_contiguous):
         return depthwise.plan_pixels(result, input, weight, bias is not None, geometry[:3])

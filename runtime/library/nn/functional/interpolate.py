@@ -141,7 +141,10 @@ def _nearest(input: Tensor, sizes: list[int], scales: list[float | None], exact:
     in_pixels = _has_pixels(input)
     result = input.permute(0, 2, 3, 1) if in_pixels else input
     for dim, (size, scale) in enumerate(zip(sizes, scales, strict=True), 1 if in_pixels else 2):
-        places = resampling.nearest(result.size(dim), size, scale, exact, str(input.device))
+        length = result.size(dim)
+        if len(sizes) == 2 and not exact and size in (length, 2 * length):
+            scale = None  # as PyTorch, which takes all once or twice whatever was given
+        places = resampling.nearest(length, size, scale, exact, str(input.device))
         result = result.index_select(dim, places)
     return result.permute(0, 3, 1, 2) if in_pixels else result
 
