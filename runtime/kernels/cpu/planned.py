@@ -97,7 +97,7 @@ class PlannedKernel:
         found = plan.run(*memory, *offsets, plan.params, *sources)
         if self.results:
             return None
-        made = [flat.reshape(sizes) for flat, sizes in found]
+        made = [_shaped(*each) for each in found]
         return made[0] if len(made) == 1 else made
 
     def _read(
@@ -139,6 +139,15 @@ class PlannedKernel:
             if target is not out:
                 np.copyto(out, target)
         return found
+
+
+def _shaped(flat: Array, sizes: tuple[int, ...], strides: Sequence[int] | None = None) -> Array:
+    """An array of flat memory that is handed over."""
+    return (
+        flat.reshape(sizes)
+        if strides is None
+        else viewer(TensorSpec(flat.dtype, sizes, strides))(flat, 0)
+    )
 
 
 def _found(array: Array) -> tuple[Any, ...]:

@@ -21,14 +21,15 @@ from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 Array = Any
 UINT64 = np.dtype(np.uint64)
 NONE = np.empty(0, np.int64)
-Found = list[tuple[Array, tuple[int, ...]]]
+Found = list[tuple[Any, ...]]
 
 
 def plan_nonzero(self: TensorSpec) -> LaunchPlan:
-    """Find the places of the elements that are not zero, one row each."""
+    """Find the places of the elements that are not zero: a column for each dim, dense as a vector
+    of its own, and a row for each element."""
     count, ndim, sizes = self.numel, len(self.sizes), np.array(self.sizes, np.int64)
     is_small = 0 < count * ndim <= FEW
-    entry = list_places.entry_point((INT64, self.dtype if is_small else BOOL, INT64, int))
+    entry = list_places.entry_point((INT64, self.dtype if is_small else BOOL, INT64, int, int))
 
     def run(mask: Array, at: int, sizes: Array) -> Found:
         if at or mask.size != count:
@@ -38,14 +39,15 @@ def plan_nonzero(self: TensorSpec) -> LaunchPlan:
         found = int(np.count_nonzero(mask))
         out = np.empty(found * ndim, np.int64)
         if out.size:
-            entry(out, mask, sizes, ndim)
-        return [(out, (found, ndim))]
+            entry(out, mask, sizes, ndim, found)
+        return [(out, (found, ndim), (1, found))]
 
     def run_few(mask: Array, at: int, sizes: Array) -> Found:
         """A few elements are not counted before."""
         out = np.empty(count * ndim, np.int64)
-        filled = entry(out, mask if mask.size == count else mask[at : at + count], sizes, ndim)
-        return [(out[:filled], (filled // ndim, ndim))]
+        given = mask if mask.size == count else mask[at : at + count]
+        found = entry(out, given, sizes, ndim, count)
+        return [(out[: found * ndim], (found, ndim), (1, found))]
 
     return LaunchPlan(run_few if is_small else run, sizes)
 
@@ -87,10 +89,11 @@ FEW = 1024
 
 
 @kernel
-def list_places(out, mask, sizes, ndim):
-    """Row by row: first the columns, without a branch, then the coordinates of each.
+def list_places(out, mask, sizes, ndim, room):
+    """Row by row of the mask: first the last coordinates, without a branch, then the others.
 
-    Returns how many coordinates there are.
+    out: a column of `room` elements for each dim; in the end they lie together. Returns how many
+    places there are.
     """
     width = sizes[ndim - 1]
     counter, columns = np.zeros(ndim, np.int64), np.empty(width + 1, np.int64)
@@ -101,22 +104,23 @@ def list_places(out, mask, sizes, ndim):
         for j in range(width):
             columns[np.uint64(count)] = j
             count += 1 if row[j] != 0 else 0
-        if ndim == 2:
+        for dim in range(ndim - 1):
+            part, coordinate = out[dim * room + place : dim * room + place + count], counter[dim]
             for n in range(count):
-                out[np.uint64(place)] = counter[0]
-                out[np.uint64(place + 1)] = columns[n]
-                place += 2
-        else:
-            for n in range(count):
-                for dim in range(ndim - 1):
-                    out[place + dim] = counter[dim]
-                out[place + ndim - 1] = columns[n]
-                place += ndim
+                part[n] = coordinate
+        last = out[(ndim - 1) * room + place : (ndim - 1) * room + place + count]
+        for n in range(count):
+            last[n] = columns[n]
+        place += count
         for dim in range(ndim - 2, -1, -1):
             counter[dim] += 1
             if counter[dim] < sizes[dim]:
                 break
             counter[dim] = 0
+    if place < room:
+        for dim in range(1, ndim):
+            for n in range(place):
+                out[dim * place + n] = out[dim * room + n]
     return place
 
 
