@@ -201,19 +201,19 @@ def linear(x, k):
 
 
 @typed
-def fill_dim(index, parts, slopes, x, factors, k, length, mode, padding, align):
-    """Of tap k along a dim: its place or -1, its weight, and the slope of that."""
+def fill_dim(index, parts, slopes, x, factors, places, unused, k, length, mode, padding, align):
+    """Of tap k along a dim: its place or -1, its weight, and the slope of that. places, unused:
+    room for as many numbers."""
     if mode == NEAREST:
         for i in range(x.size):
             index[i], parts[i], slopes[i] = np.int64(round(x[i])), T(1), T(0)
     elif mode == BICUBIC:
-        places, unused = np.empty_like(x), np.empty_like(x)
         is_outer, side = k == 0 or k == 3, T(1) if k >= 2 else T(-1)
         for i in range(x.size):
             start = floor(x[i])
             weight, slope = cubic(side * (start - T(1) + T(k) - x[i]), is_outer)
             parts[i], slopes[i] = weight, -side * slope * factors[i]
-            places[i] = start - T(1) + T(k)
+            places[i], unused[i] = start - T(1) + T(k), T(0)
         pad(places, unused, length, padding, align)
         for i in range(x.size):
             index[i] = np.int64(places[i])
@@ -227,31 +227,32 @@ def fill_dim(index, parts, slopes, x, factors, k, length, mode, padding, align):
 
 
 @typed
-def fill_taps(places, weights, slopes, points, lengths, per_dim, mode, padding, align):
+def fill_taps(
+    places, weights, slopes, points, lengths, per_dim, mode, padding, align, lines, index, parts
+):
     """Shape: places, weights (taps, count), slopes (taps, dims, count) or empty, points (count,
-    dims)."""
+    dims). lines, index, parts: room, see `sample`."""
     count, dims = points.shape
-    x, factors = np.empty(count, points.dtype), np.empty(count, points.dtype)
-    index = np.empty((dims, per_dim, count), np.int64)
-    parts = np.empty((dims, per_dim, count), points.dtype)
-    changes = np.empty((dims, per_dim, count), points.dtype)
+    x, factors = lines[0, :count], lines[1, :count]
     for dim in range(dims):
         length = lengths[dim]
         fill_coordinates(x, factors, points, dim, length, mode, padding, align)
         for k in range(per_dim):
-            of_tap = index[dim, k], parts[dim, k], changes[dim, k]
-            fill_dim(*of_tap, x, factors, k, length, mode, padding, align)
+            row = dim * per_dim + k
+            of_tap = index[row, :count], parts[0, row, :count], parts[1, row, :count]
+            room = lines[2, :count], lines[3, :count]
+            fill_dim(*of_tap, x, factors, *room, k, length, mode, padding, align)
     for tap in range(places.shape[0]):
         place, weight = places[tap, :count], weights[tap, :count]
         place[:], weight[:] = np.int64(0), T(1)
         digit, step = tap, np.int64(1)
         for dim in range(dims):
-            k = digit % per_dim
-            join(place, weight, index[dim, k], parts[dim, k], step)
+            row = dim * per_dim + digit % per_dim
+            join(place, weight, index[row], parts[0, row], step)
             digit //= per_dim
             step *= lengths[dim]
             for other in range(dims if slopes.size else 0):
-                factor = changes[dim, k] if other == dim else parts[dim, k]
+                factor = parts[1 if other == dim else 0, row]
                 slope = slopes[tap, other]
                 for i in range(count):
                     slope[i] = factor[i] if dim == 0 else slope[i] * factor[i]
@@ -261,7 +262,7 @@ def fill_taps(places, weights, slopes, points, lengths, per_dim, mode, padding, 
 def join(place, weight, index, part, step):
     """Add a dim to the places, -1 if one is, and to the weights."""
     for i in range(place.size):
-        is_outside = place[i] < 0 or index[i] < 0
+        is_outside = (place[i] | index[i]) < 0  # no branch, or the loop is no vectors
         place[i] = np.int64(-1) if is_outside else place[i] + index[i] * step
         weight[i] *= part[i]
 
@@ -276,12 +277,15 @@ def sample(first, last, out, x, grid, lengths, per_dim, mode, padding, align):
     chunks = (count + CHUNK - 1) // CHUNK
     places, weights = np.empty((taps, CHUNK), np.int64), np.empty((taps, CHUNK), x.dtype)
     slopes, sources = np.empty((0, 0, 0), x.dtype), np.empty((taps, CHUNK), np.uint64)
-    edges = np.empty(CHUNK, np.int64)
+    edges, rows = np.empty(CHUNK, np.int64), grid.shape[2] * per_dim
+    lines, index = np.empty((4, CHUNK), x.dtype), np.empty((rows, CHUNK), np.int64)
+    parts = np.empty((2, rows, CHUNK), x.dtype)  # weights along each dim, and their slopes
     for item in range(first, last):
         n, start = item // chunks, item % chunks * CHUNK
         end = min(start + CHUNK, count)
         points = grid[n, start:end]
-        fill_taps(places, weights, slopes, points, lengths, per_dim, mode, padding, align)
+        ways = per_dim, mode, padding, align, lines, index, parts
+        fill_taps(places, weights, slopes, points, lengths, *ways)
         listed = fill_sources(sources, edges, places, end - start)
         for c in range(x.shape[1]):
             plane, row = x[n, c], out[n, c, start:end]
@@ -382,12 +386,15 @@ def spread(first, last, out, grad, grid, lengths, per_dim, mode, padding, align)
     """out[n, c, places[k]] += weights[k] * grad[n, c, i], for the taps k of all points i."""
     count, taps = grid.shape[1], per_dim ** grid.shape[2]
     places, weights = np.empty((taps, CHUNK), np.int64), np.empty((taps, CHUNK), grad.dtype)
-    slopes = np.empty((0, 0, 0), grad.dtype)
+    slopes, rows = np.empty((0, 0, 0), grad.dtype), grid.shape[2] * per_dim
+    lines, index = np.empty((4, CHUNK), grad.dtype), np.empty((rows, CHUNK), np.int64)
+    parts = np.empty((2, rows, CHUNK), grad.dtype)
     for n in range(first, last):
         out[n] = T(0)
         for start in range(0, count, CHUNK):
             points = grid[n, start : min(start + CHUNK, count)]
-            fill_taps(places, weights, slopes, points, lengths, per_dim, mode, padding, align)
+            ways = per_dim, mode, padding, align, lines, index, parts
+            fill_taps(places, weights, slopes, points, lengths, *ways)
             for c in range(out.shape[1]):
                 plane, row = out[n, c], grad[n, c, start:]
                 for k in range(taps):
@@ -403,10 +410,13 @@ def change(first, last, out, grad, x, grid, lengths, per_dim, mode, padding, ali
     chunks = (count + CHUNK - 1) // CHUNK
     places, weights = np.empty((taps, CHUNK), np.int64), np.empty((taps, CHUNK), x.dtype)
     slopes, products = np.empty((taps, dims, CHUNK), x.dtype), np.empty((taps, CHUNK), x.dtype)
+    lines, index = np.empty((4, CHUNK), x.dtype), np.empty((dims * per_dim, CHUNK), np.int64)
+    parts = np.empty((2, dims * per_dim, CHUNK), x.dtype)
     for item in range(first, last):
         n, start = item // chunks, item % chunks * CHUNK
         points = grid[n, start : min(start + CHUNK, count)]
-        fill_taps(places, weights, slopes, points, lengths, per_dim, mode, padding, align)
+        ways = per_dim, mode, padding, align, lines, index, parts
+        fill_taps(places, weights, slopes, points, lengths, *ways)
         products[:] = T(0)
         for c in range(x.shape[1]):
             plane, row = x[n, c], grad[n, c, start:]
