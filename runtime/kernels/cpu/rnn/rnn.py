@@ -45,7 +45,7 @@ def _weight_gradient(
     """The products of all gates' gradients with the states before them."""
     gates, size = grad_gates.shape[2], output.shape[2]
     first = -1 if reverse else 0
-    flat, dense = out.reshape(-1), contiguous(hidden)
+    flat, dense, output = out.reshape(-1), contiguous(hidden), contiguous(output)
     _add_turned(flat, grad_gates[first], dense, None, gates, size)
     later = grad_gates[:-1] if reverse else grad_gates[1:]
     before = output[1:] if reverse else output[:-1]

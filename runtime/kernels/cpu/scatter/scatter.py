@@ -184,7 +184,7 @@ def _make_run(
             bounds = slots, at_slots, walk.least, walk.size
             fine = threads.run_ranges(check, numel, numel, *bounds)
             if fine:
-                if out.ctypes.data != self.ctypes.data or at:
+                if out.ctypes.data != self.ctypes.data + at * self.itemsize:
                     copy_parts((target, old[at : at + out.size]))
                 threads.run_ranges(entry, lanes, work, False, *arrays)
         if not fine:
@@ -284,15 +284,15 @@ def _divider(dtype: Any, sizes: tuple[int, int, int]) -> Callable[[Array, Array]
     """What divides sums by the numbers of their terms, of which there is one for all along the
     first and the last dim; integers downwards, as PyTorch does."""
     outer, count, inner = sizes
+    rows, numel, is_flat = outer * count, prod(sizes), outer == inner == 1
     if dtype.name not in ("float32", "float64"):
         divide = np.divide if dtype.kind in "fc" else np.floor_divide
 
         def divided(out: Array, counts: Array) -> None:
-            sums = out.reshape(sizes)
+            sums = out[:numel].reshape(sizes)
             divide(sums, np.maximum(counts, 1)[:, None], out=sums, casting="unsafe")
 
         return divided
-    rows, numel, is_flat = outer * count, prod(sizes), outer == inner == 1
     given: tuple[Any, ...] = () if is_flat else (inner,)
     divider, ints = (average, ()) if is_flat else (average_slices, (int,))
     entry = entry_for(divider, dtype, int, int, dtype, INT64, *ints)
@@ -494,7 +494,7 @@ def _plan_put_any(
     self: TensorSpec, indices: Sequence[TensorSpec | None], values: TensorSpec, accumulate: bool
 ) -> LaunchPlan:
     """Masks, whose places depend on the data, and index tensors that do not stand together."""
-    count = 2 + sum(index is not None for index in indices)
+    count, numel = 2 + sum(index is not None for index in indices), self.numel
 
     def run(out: Array, *args: Any) -> None:
         offsets = args[count:]
@@ -502,7 +502,7 @@ def _plan_put_any(
         triples = zip(args, offsets, specs, strict=False)
         dense = [flat[at : at + each.numel].reshape(each.sizes) for flat, at, each in triples]
         old, *slots, src = dense
-        target, given = out.reshape(self.sizes), iter(slots)
+        target, given = out[:numel].reshape(self.sizes), iter(slots)
         plain = places.plain_indices(
             self.sizes, [None if index is None else next(given) for index in indices]
         )

@@ -59,7 +59,7 @@ def scatter_lanes(start, stop, is_all, out, self, index, src, at, at_index, at_s
     if is_all:
         if not are_within(0, numel, index, at_index, least, plan[1]):
             return False
-        if at != 0 or out.ctypes.data != self.ctypes.data:
+        if out.ctypes.data != self.ctypes.data + at * self.itemsize:
             for i in range(out.size):
                 out[i] = self[at + i]
     if plan.size > HEAD:
