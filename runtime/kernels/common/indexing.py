@@ -110,6 +110,8 @@ def index_add(
             return errors.index_out_of_range_in_self()
         return outside(dim % len(self.sizes), size)(bad)
 
+    if len(self.sizes) > 1 and not self.numel:
+        return _no_slices(out, self, dim, index, source)
     return _slices(out, self, dim, index, source, error)
 
 
@@ -139,6 +141,8 @@ def index_copy(out: Any, self: Any, dim: int, index: Any, source: Any) -> dict[s
         first = int(bad[(bad < 0) | (bad >= size)][0])
         return errors.slice_out_of_bounds(first, dim % max(len(self.sizes), 1), size)
 
+    if size and not self.numel:
+        return _no_slices(out, self, dim, index, source)
     return _slices(out, self, dim, index, source, error)
 
 
@@ -150,6 +154,15 @@ def _slices(
     views = around(dim, out=out, self=self, source=source)
     vector = View((index.numel,), index.strides or (1,))
     return {REFUSAL: Refusal("index", error), "index": vector, **views}
+
+
+def _no_slices(out: Any, self: Any, dim: int, index: Any, source: Any) -> dict[str, View | Refusal]:
+    """A tensor without elements: there is nothing that an index is outside of."""
+    dim %= len(self.sizes)
+    views = around(dim, out=out, self=self)
+    sizes = (*out.sizes[:dim], 0, *out.sizes[dim + 1 :])
+    nothing = around(dim, source=View(sizes, (1,) * len(sizes)))
+    return {"index": View((0,), (1,)), **views, **nothing}
 
 
 def put(

@@ -80,7 +80,11 @@ def plain_indices(shape: Sequence[int], indices: Sequence[Array | None]) -> list
         raise errors.no_index()
     if len(plain) > len(shape):
         raise errors.too_many_indices(len(shape), len(plain))
-    return _broadcast(plain)
+    plain = _broadcast(plain)
+    sizes = [size for size, index in zip(shape, plain, strict=False) if index is not None]
+    if 0 in shape and 0 not in sizes:  # there is nothing that an index is outside of
+        return [None if index is None else np.zeros_like(index) for index in plain]
+    return plain
 
 
 def _of_mask(shape: Sequence[int], mask: Array, first: int) -> list[Array]:

@@ -19,6 +19,7 @@ from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.common.folded import merged_stride, sizes_around
 from torchgen_out._runtime.kernels.cpu.folding import broadcast, contiguous, copy_parts
 from torchgen_out._runtime.kernels.cpu.indexing import places
+from torchgen_out._runtime.kernels.cpu.loop_plans import NOTHING
 from torchgen_out._runtime.kernels.cpu.planned import made_apart, on_copies, planned, specs_in
 from torchgen_out._runtime.kernels.cpu.scatter.masking import masked_scatter
 from torchgen_out._runtime.kernels.cpu.scatter.scatter_loops import (
@@ -351,6 +352,8 @@ def index_fill(
     refuse = _bad_place(dim, walk.size)
     is_alike = value.__class__ is TensorSpec and value.dtype == self.dtype
     given = None if is_alike else value
+    if walk.size and not self.numel:
+        return NOTHING
     plan = plan_writing(self.dtype, index, from_end(walk), COPY, refuse, given)
     operands = [turned, *specs_in([index, value])]
     plan = on_copies(plan, 1, operands)
@@ -392,6 +395,8 @@ def index_put(
     except RuntimeError:
         raise errors.indices_do_not_broadcast([index.sizes for index in given]) from None
     walk = _walk_places(self.sizes, first, len(given), shape, values)
+    if walk.size and not walk.outer * walk.inner:  # there is nothing that an index is outside of
+        return NOTHING
     how, refuse = SUM if accumulate else COPY, _bad_place(first, self.sizes[first])
     if len(given) == 1:
         return plan_writing(self.dtype, given[0], from_end(walk), how, refuse)
