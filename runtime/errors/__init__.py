@@ -234,6 +234,7 @@ from torchgen_out._runtime.errors.grad_members import (
 from torchgen_out._runtime.errors.indexing import (
     bag_index,
     bag_offsets,
+    boolean_mask_expected,
     cannot_assign,
     flat_index_out_of_range,
     index_dtype,
@@ -243,6 +244,7 @@ from torchgen_out._runtime.errors.indexing import (
     index_of_zero_dim,
     index_out_of_bounds,
     index_out_of_range_in_self,
+    index_put_dtypes,
     indices_do_not_broadcast,
     int_out_of_bounds,
     invalid_index,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from torchgen_out._runtime.errors.dtype_names import scalar_type_name
+from torchgen_out._runtime.errors.dtype_names import c_name, scalar_type_name
 
 
 def int_out_of_bounds(index: int, dim: int, size: int) -> IndexError:
@@ -158,4 +158,20 @@ def bag_offsets(first: object, last: object, count: int) -> RuntimeError:
         )
     return RuntimeError(
         f"offsets[-1] can not be greater than input's length {count} but got offsets[-1] of {last}"
+    )
+
+
+def boolean_mask_expected(name: str, got: object) -> RuntimeError:
+    """A mask is of another dtype than bool; an index of bytes is none where one value is filled."""
+    return RuntimeError(
+        f"{name} only supports boolean masks, but got mask with dtype {c_name(got)}"
+    )
+
+
+def index_put_dtypes(own: object, values: object) -> RuntimeError:
+    """What is written at indices is of another dtype than the tensor."""
+    return RuntimeError(
+        "Index put requires the source and destination dtypes match, got "
+        f"{scalar_type_name(own)} for the destination and {scalar_type_name(values)} for the "
+        "source."
     )

@@ -70,7 +70,8 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
         return
     if index is True:
         index = ...
-    viewed, collected = _resolve(self, _items(index))
+    items = _items(index)
+    viewed, collected = _resolve(self, items)
     if not collected:
         _write(viewed, value)
         return
@@ -79,11 +80,15 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
         if mask is not None and _is_stored_as_given(self, value):
             ops.masked_fill_(viewed, mask, value)
             return
+        _refuse_bytes(collected)
         value = creation.full((), value, self.dtype, None, self.device)
-    elif value.dtype is not self.dtype and _may_convert(self, value, collected):
-        value = value.to(self.dtype)
-    places = ops.index(viewed.detach(), collected)._sizes if value.ndim > viewed.ndim else None
-    ops.index_put_(viewed, collected, value if places is None else _fewer_dims(value, len(places)))
+    elif value.numel() == 1:
+        _refuse_bytes(collected)
+        if value.dtype is not self.dtype and _is_masked(items, collected):
+            value = _converted(value, self.dtype)
+    if value.dtype is not self.dtype:
+        raise errors.index_put_dtypes(self.dtype, value.dtype)
+    ops.index_put_(viewed, collected, _without_leading_ones(value))
 
 
 def _may_fill(self: Tensor, index: Tensor, value: Any) -> bool:
@@ -125,11 +130,34 @@ def _sole_mask(viewed: Tensor, collected: _Collected) -> Tensor | None:
     return ops.reshape(mask, (*mask._sizes, *[1] * rest)) if rest else mask
 
 
-def _may_convert(self: Tensor, value: Tensor, collected: _Collected) -> bool:
-    """Whether a value of another dtype is written: a single one where masks say, as a number is."""
-    if value.numel() != 1 or (value.dtype.is_complex and not self.dtype.is_complex):
-        return False
-    return all(each is None or each.dtype is dtypes.bool for each in collected)
+def _refuse_bytes(collected: _Collected) -> None:
+    """Raises: RuntimeError if one value is to be written where a mask of bytes says, and no more.
+
+    Such a write is a fill under a mask, which takes no bytes; others do.
+    """
+    given = [each for each in collected if each is not None]
+    if len(given) == 1 and given[0].dtype is dtypes.uint8:
+        raise errors.boolean_mask_expected("masked_fill_", given[0].dtype)
+
+
+def _is_masked(items: tuple[Any, ...], collected: _Collected) -> bool:
+    """Whether a mask with dims is the only index: a value may be of another dtype then."""
+    given = [each for each in collected if each is not None]
+    return len(given) == 1 and given[0].dtype is dtypes.bool and not any(map(_is_truth, items))
+
+
+def _is_truth(item: Any) -> bool:
+    """Whether an item takes all or nothing."""
+    if isinstance(item, Tensor):
+        return not item._sizes and item.dtype in (dtypes.bool, dtypes.uint8)
+    return isinstance(item, (bool, np.bool_))
+
+
+def _converted(value: Tensor, target: dtypes.dtype) -> Tensor:
+    """A value of one element in another dtype. Raises: RuntimeError if it is out of its range."""
+    if value.device == devices.cpu and not batched.is_batched(value):
+        number.check_fits(value.detach().item(), target)
+    return value.real.to(target) if value.is_complex() and target.kind != "c" else value.to(target)
 
 
 def _write(viewed: Tensor, value: Any) -> None:
@@ -143,10 +171,14 @@ def _write(viewed: Tensor, value: Any) -> None:
 
 def _fewer_dims(value: Tensor, ndim: int) -> Tensor:
     """Drop leading dims of size 1 beyond `ndim`, as broadcasting from the right allows."""
-    extra = value.ndim - ndim
-    if extra > 0 and all(size == 1 for size in value._sizes[:extra]):
-        return value.reshape(value._sizes[extra:])
-    return value
+    return _without_leading_ones(value) if value.ndim > ndim else value
+
+
+def _without_leading_ones(value: Tensor) -> Tensor:
+    """Drop leading dims of size 1, which broadcasting from the right puts back."""
+    sizes = value._sizes
+    count = next((dim for dim, size in enumerate(sizes) if size != 1), len(sizes))
+    return value.reshape(sizes[count:]) if count else value
 
 
 def _value(self: Tensor, value: Any) -> Any:
@@ -215,7 +247,7 @@ def _resolve(self: Tensor, items: tuple[Any, ...]) -> tuple[Tensor, _Collected]:
                 deprecation.bytes_as_mask()
             if not item.ndim and item.dtype in (dtypes.bool, dtypes.uint8):
                 viewed = ops.unsqueeze(viewed, dim)
-                item = item.reshape(1)
+                item = item.to(dtypes.bool).reshape(1)
             collected += [None] * (dim - sum(map(_dims_of, collected))) + [item]
             dim += _dims_indexed(item)
     return viewed, collected

@@ -273,11 +273,7 @@ def put(self: Any, index: Any, source: Any, accumulate: bool = False) -> Laid:
 def index_put(self: Any, indices: Sequence[Any], values: Any, accumulate: bool = False) -> Laid:
     """Laid out as self. What depends on the indices' values is the kernel's to check."""
     if self.dtype is not values.dtype:
-        raise RuntimeError(
-            "Index put requires the source and destination dtypes match, got "
-            f"{errors.scalar_type_name(self.dtype)} for the destination and "
-            f"{errors.scalar_type_name(values.dtype)} for the source."
-        )
+        raise errors.index_put_dtypes(self.dtype, values.dtype)
     return _laid_as(self)
 
 

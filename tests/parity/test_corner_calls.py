@@ -1,0 +1,104 @@
+"""Calls at the corners: the same value, layout or class of error as PyTorch's.
+
+A call is statements and an expression at the end; `torch` and `F` stand for either library.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import torchgen_out  # noqa: E402
+
+LEADING_ONES = """
+x = torch.zeros(4, 4); x[torch.ones(4, 4, dtype=torch.bool)] = torch.ones(1, 1); x
+x = torch.zeros(4, 4); x[torch.ones(4, 4, dtype=torch.bool)] = torch.ones(1, 16); x
+x = torch.zeros(4, 4); x[torch.ones(4, 4, dtype=torch.bool)] = torch.ones(2, 8); x
+x = torch.zeros(7, 1, 5); x[torch.tensor([1, 5]), torch.tensor([0, -1]), -5] = torch.ones(1, 1); x
+x = torch.zeros(3, 3); x[True, torch.eye(3) > 0] = torch.ones(1, 1, 3); x
+x = torch.zeros(3, 3); x[torch.tensor([[0, 1]])] = torch.ones(1, 1, 2, 3); x
+x = torch.zeros(3, 3); x[torch.tensor([[0, 1]])] = torch.ones(2, 1, 2, 3); x
+x = torch.zeros(3, 3); x[torch.tensor([0, 1]), :1] = torch.ones(1, 1, 1, 1); x
+x = torch.zeros(3, 3); x[:2] = torch.ones(1, 1, 1, 3); x
+v = torch.ones(1, 1, requires_grad=True); x = torch.zeros(3, 3); x[torch.eye(3) > 0] = v; \
+x.sum().backward(); v.grad
+"""
+
+OTHER_DTYPES = """
+x = torch.zeros(3); x[(True,)] = torch.ones(1, dtype=torch.int64); x
+x = torch.zeros(3); x[True] = torch.ones(1, dtype=torch.int64); x
+x = torch.zeros(3); x[torch.tensor(True)] = torch.ones((), dtype=torch.int64); x
+x = torch.zeros(()); x[torch.tensor(True)] = torch.ones((), dtype=torch.int64); x
+x = torch.zeros(1); x[torch.tensor([True])] = torch.ones((), dtype=torch.int64); x
+x = torch.zeros(3); x[torch.eye(3)[0] > 0] = torch.ones(1, dtype=torch.int64); x
+x = torch.zeros(3); x[torch.eye(3)[0] > 0, True] = torch.ones(1, dtype=torch.int64); x
+x = torch.zeros(3, 3); x[torch.eye(3)[0] > 0, torch.eye(3)[0] > 0] = torch.tensor(1); x
+x = torch.zeros(3, 3); x[:, torch.eye(3)[0] > 0] = torch.ones(1, 1, dtype=torch.int64); x
+x = torch.zeros(3, dtype=torch.uint8); x[torch.eye(3)[0] > 0] = torch.tensor(300); x
+x = torch.zeros(3, dtype=torch.uint8); x[torch.eye(3)[0] > 0] = torch.tensor(2.5); x
+x = torch.zeros(3); x[torch.eye(3)[0] > 0] = torch.tensor(1j); x
+x = torch.zeros(3); x[torch.eye(3)[0] > 0] = torch.tensor(2 + 0j); x
+"""
+
+BYTES = """
+x = torch.zeros(4, 4); x[torch.ones(4, dtype=torch.uint8)] = 1.0; x
+x = torch.zeros(4, 4); x[torch.ones(4, dtype=torch.uint8)] = torch.ones(1, 1); x
+x = torch.zeros(4, 4); x[torch.ones(4, dtype=torch.uint8)] = torch.ones(4); x
+x = torch.zeros(4, 4); x[0, torch.ones(4, dtype=torch.uint8)] = 1; x
+x = torch.zeros(4); x[torch.ones(4, dtype=torch.uint8), True] = 1.0; x
+x = torch.zeros(4); x[torch.tensor(2, dtype=torch.uint8)] = 1.0; x
+torch.zeros(4).masked_fill_(torch.ones(4, dtype=torch.uint8), 1)
+torch.where(torch.ones(4, dtype=torch.uint8), torch.ones(4), 0.0)
+"""
+
+OUTSIDE_OF_NOTHING = """
+x = torch.zeros(4, 2, 1); x[:0, :, torch.tensor([-7])] = 1.0; x
+x = torch.zeros(4, 2, 1); x[:0, :, torch.tensor([-7])] = torch.ones(1); x
+x = torch.ones(4, 2, 1, requires_grad=True); x[:0, :, torch.tensor([-7])].sum().backward(); x.grad
+x = torch.zeros(2, 2, 0); x[torch.tensor([-7]), torch.tensor([-7])]
+x = torch.zeros(2, 2, 0); x[torch.tensor([-7]), torch.tensor([-7])] = 1.0; x
+x = torch.zeros(2, 0, 2); x[torch.tensor([-7]), :, torch.tensor([-7])]
+x = torch.zeros(2, 0, 2); x[torch.tensor([-7]), :, torch.tensor([-7])] = 1.0; x
+x = torch.zeros(2, 0); x[:, torch.tensor([-7])] = 1.0; x
+x = torch.zeros(2, 0); x[:, torch.tensor([-7])]
+torch.zeros(2, 0).index_fill_(0, torch.tensor([7]), 1.0)
+torch.zeros(2, 0).index_copy_(0, torch.tensor([7]), torch.ones(1, 0))
+torch.zeros(2, 0).index_add_(0, torch.tensor([7]), torch.ones(1, 0))
+torch.zeros(3, 0).index_add_(1, torch.tensor([1]), torch.ones(3, 1))
+torch.zeros(3, 0).index_add(1, torch.tensor([1]), torch.ones(3, 1))
+torch.zeros(0).index_add_(0, torch.tensor([1]), torch.ones(1))
+torch.zeros(2, 0).index_reduce_(0, torch.tensor([7]), torch.ones(1, 0), 'mean')
+"""
+
+
+def lines(*texts: str) -> list[str]:
+    return [line for text in texts for line in text.strip().splitlines()]
+
+
+def answer(library: Any, call: str) -> Any:
+    """Dtype, shape, strides and values of the expression, or its error."""
+    *before, last = [each.strip() for each in call.split(";")]
+    names = {"torch": library, "F": library.nn.functional}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            exec(";".join(before), names)
+            result = eval(last, names)
+        except Exception as error:
+            return error
+    dtype = str(result.dtype).removeprefix("torch.")
+    return dtype, tuple(result.shape), result.stride(), result.tolist()
+
+
+@pytest.mark.parametrize("call", lines(LEADING_ONES, OTHER_DTYPES, BYTES, OUTSIDE_OF_NOTHING))
+def test_corner_calls(call: str) -> None:
+    theirs, ours = answer(torch, call), answer(torchgen_out, call)
+    if not isinstance(theirs, Exception):
+        assert ours == theirs
+        return
+    expected = next(each for each in type(theirs).__mro__ if each.__module__ == "builtins")
+    assert isinstance(ours, expected), f"{ours!r}, expected {theirs!r}"
