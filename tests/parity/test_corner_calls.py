@@ -1,6 +1,7 @@
 """Calls at the corners: the same value, layout or class of error as PyTorch's.
 
-A call is statements and an expression at the end; `torch` and `F` stand for either library.
+A call is statements and an expression at the end; `torch` and `F` stand for either library,
+`last` for an image with its channels last.
 """
 
 from __future__ import annotations
@@ -74,6 +75,70 @@ torch.zeros(0).index_add_(0, torch.tensor([1]), torch.ones(1))
 torch.zeros(2, 0).index_reduce_(0, torch.tensor([7]), torch.ones(1, 0), 'mean')
 """
 
+PADS = """
+F.pad(torch.arange(12.0).view(4, 3).t(), (-1, -1))
+F.pad(torch.arange(12.0).view(4, 3).t(), (-2, -2))
+F.pad(torch.arange(12.0).view(4, 3).t(), (0, 0, 0, 0))
+F.pad(torch.arange(12.0).view(4, 3).t(), (0, -1, -1, 0))
+F.pad(torch.arange(60.0).view(3, 4, 5).permute(2, 0, 1), (-1, -1, -1, 0))
+F.pad(torch.arange(60.0).view(3, 4, 5).permute(2, 0, 1), (-1, -3, -1, 0))
+F.pad(torch.arange(3.0).view(3, 1).expand(3, 4), (-1, -1))
+F.pad(last(torch.arange(32.0).view(1, 2, 4, 4)), (-1, -1, -1, -1))
+F.pad(last(torch.arange(32.0).view(1, 2, 4, 4)), (-1, -1, -1, -3))
+F.pad(last(torch.arange(32.0).view(1, 2, 4, 4)), (-4, 0, 0, 0))
+F.pad(last(torch.arange(64.0).view(2, 2, 4, 4)), (-1, 0, 0, 0, 0, -1))
+F.pad(last(torch.arange(64.0).view(2, 2, 4, 4)), (-1, 0, 0, 0, 0, 0, 0, -1))
+F.pad(torch.arange(64.0).view(2, 2, 4, 4)[:,:,::2], (-1, 0))
+F.pad(torch.arange(64.0).view(2, 2, 4, 4)[:,:,::2], ())
+F.pad(torch.ones(2, 2, 8, 1), [-2, 2, 1, -3])
+F.pad(torch.ones(3), [-4, 4])
+F.pad(torch.ones(3), [4, -4])
+F.pad(torch.ones(3), [4, -3])
+F.pad(torch.ones(3), [-2, -1])
+F.pad(torch.ones(3), [-2, -2])
+F.pad(torch.ones(2, 3), (-1, -2), mode='replicate')
+F.pad(torch.ones(2, 3), (-1, -2), mode='reflect')
+F.pad(torch.ones(2, 3), (-1, -2), mode='circular')
+F.pad(torch.ones(0, 2, 3), (-1, -2), mode='replicate')
+F.pad(torch.ones(1, 2, 3, 3), (-1, -3, 0, 0), mode='replicate')
+F.pad(torch.ones(1, 2, 3, 3), (-1, -2, -1, -2), mode='replicate')
+F.pad(torch.ones(1, 2, 3, 3), (-1, -2, -1, -2), mode='reflect')
+F.pad(torch.ones(1, 2, 3, 3), (-1, -2, -1, -1), mode='reflect')
+F.pad(torch.ones(1, 2, 3, 3), (-1, -1, -1, -2), mode='replicate')
+F.pad(torch.ones(1, 2, 3, 3, 3), (-1, -2, -1, -2, -1, -2), mode='replicate')
+F.pad(torch.ones(1, 2, 3, 3, 3), (-1, -2, -1, -2, -1, -1), mode='reflect')
+"""
+
+POOLS = """
+F.avg_pool3d(torch.ones(1, 1, 1, 6, 1), (1, 4, 3), padding=(0, 1, 1))
+F.avg_pool3d(torch.ones(1, 1, 1, 6, 1), (1, 7, 1), ceil_mode=True)
+F.avg_pool3d(torch.ones(1, 1, 1, 6, 1), (1, 6, 1), ceil_mode=True)
+F.lp_pool3d(torch.ones(1, 1, 1, 6, 1), 2, (1, 7, 1), ceil_mode=True)
+F.avg_pool2d(torch.ones(1, 1, 6, 1), (4, 3), padding=(1, 1))
+"""
+
+EXTREMA = """
+torch.zeros(0, 0).amax(1)
+torch.zeros(0, 0).amax(1, keepdim=True)
+torch.zeros(0, 3, 0).amin((1, 2))
+torch.zeros(0, 3, 0).amax(1)
+torch.zeros(0, 0, dtype=torch.int64).amin(1)
+torch.zeros(0, 3).max(1).values
+torch.zeros(0).max()
+"""
+
+RESIZED = """
+F.interpolate(torch.arange(2.0).view(1, 1, 2), scale_factor=0.3, mode='area')
+F.interpolate(torch.arange(2.0).view(1, 1, 2), scale_factor=.3)
+F.interpolate(torch.ones(1, 1, 2, 2), size=(0, 2), mode='area')
+F.interpolate(torch.ones(1, 1, 2, 2), size=(-1, 2), mode='area')
+F.interpolate(torch.ones(1, 1, 8).reshape(1, 1, 2, 2, 2), scale_factor=0.3, mode='area')
+"""
+GROUPS = (
+    *(LEADING_ONES, OTHER_DTYPES, BYTES, OUTSIDE_OF_NOTHING),
+    *(PADS, POOLS, EXTREMA, RESIZED),
+)
+
 
 def lines(*texts: str) -> list[str]:
     return [line for text in texts for line in text.strip().splitlines()]
@@ -83,6 +148,7 @@ def answer(library: Any, call: str) -> Any:
     """Dtype, shape, strides and values of the expression, or its error."""
     *before, last = [each.strip() for each in call.split(";")]
     names = {"torch": library, "F": library.nn.functional}
+    names["last"] = lambda image: image.to(memory_format=library.channels_last)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -94,7 +160,7 @@ def answer(library: Any, call: str) -> Any:
     return dtype, tuple(result.shape), result.stride(), result.tolist()
 
 
-@pytest.mark.parametrize("call", lines(LEADING_ONES, OTHER_DTYPES, BYTES, OUTSIDE_OF_NOTHING))
+@pytest.mark.parametrize("call", lines(*GROUPS))
 def test_corner_calls(call: str) -> None:
     theirs, ours = answer(torch, call), answer(torchgen_out, call)
     if not isinstance(theirs, Exception):

@@ -64,7 +64,7 @@ class DimPlan:
 
     def check_not_empty(self, name: str, dim: Any) -> None:
         """Raises: RuntimeError, with dims IndexError, if there is nothing to start from."""
-        if self.count or not self.numel:
+        if self.count:
             return
         if dim is None or dim == ():
             raise errors.empty_extremum(name)

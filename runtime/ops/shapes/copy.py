@@ -265,8 +265,11 @@ def pixel_shuffle(self: Any, r: int) -> tuple[Sizes, Any]:
     return (*batch, channels // (r * r), height, r, width, r), None
 
 
-def constant_pad_nd(self: Any, pad: Sequence[int], value: Any = 0) -> tuple[Sizes, Any]:
-    """Shape: the last len(pad) / 2 sizes grow by a pair of numbers each, the last dim first."""
+def constant_pad_nd(self: Any, pad: Sequence[int], value: Any = 0) -> tuple[Any, ...]:
+    """Shape: the last len(pad) / 2 sizes grow by a pair of numbers each, the last dim first.
+
+    What is only cut off leaves dims in their order, as a slice's copy has them.
+    """
     if len(pad) % 2:
         raise RuntimeError(f"Length of pad must be even but instead it equals {len(pad)}")
     if len(pad) > 2 * self.ndim:
@@ -278,12 +281,14 @@ def constant_pad_nd(self: Any, pad: Sequence[int], value: Any = 0) -> tuple[Size
     for i in range(len(pad) // 2):
         before, after = pad[2 * i], pad[2 * i + 1]
         dim = self.ndim - 1 - i
-        sizes[dim] += before + after
-        if sizes[dim] < 0:
+        if sizes[dim] + min(before, 0) + min(after, 0) < 0:
             raise RuntimeError(
-                f"The input size {self.shape[dim]}, plus negative padding {before} and {after} "
-                "resulted in a negative output size, which is invalid. Check dimension "
-                f"{dim} of your input."
+                "narrow(): length must be non-negative. The input size "
+                f"{sizes[dim]}, plus negative padding of {before} and {after}, is invalid. Check "
+                f"dimension {dim} of your input."
             )
+        sizes[dim] += before + after
     number.check_fits(value if isinstance(value, complex) else float(value), self.dtype)
-    return tuple(sizes), self.dtype
+    if max(pad, default=0) > 0:
+        return tuple(sizes), self.dtype
+    return tuple(sizes), self.dtype, shapes.dense_strides(sizes, self._strides)

@@ -227,7 +227,17 @@ def _avg_pool(
     _check_spatial(self, count, f"Expected {count + 1}D or {count + 2}D")
     spread = (1,) * count
     _check_padding(pad, size, spread)
+    if count == 3 and any(k > n for k, n in zip(size, self.shape[-3:], strict=True)):
+        raise RuntimeError(
+            f"input image ({_by_axis('', self.shape[-3:])}) smaller than kernel size "
+            f"({_by_axis('k', size)})"
+        )
     return _pooled_sizes(self.shape, count, size, step, pad, spread, ceil_mode), self.dtype
+
+
+def _by_axis(prefix: str, sizes: Sequence[int]) -> str:
+    """The sizes of a volume with their names."""
+    return " ".join(f"{prefix}{axis}: {n}" for axis, n in zip("THW", sizes, strict=True))
 
 
 def max_pool_backward(

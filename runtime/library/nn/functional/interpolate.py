@@ -66,7 +66,8 @@ def _check(
     input: Tensor, sizes: Sequence[int], mode: str, align_corners: bool | None, antialias: bool
 ) -> None:
     """Raise RuntimeError, ValueError or NotImplementedError for what `interpolate` cannot do."""
-    if min(sizes, default=1) <= 0 or 0 in input.shape[2:]:
+    least = 0 if mode == "area" else 1  # a mean of nothing is asked for, but none is there
+    if min(sizes, default=1) < least or 0 in input.shape[2:]:
         raise RuntimeError(
             "Input and output sizes should be greater than 0, but got input "
             f"{list(input.shape[2:])} and output {sizes}"

@@ -67,6 +67,8 @@ def pad(input: Any, pad: Sequence[int], mode: str = "constant", value: Any = Non
             input = _cropped(input, dim, pad[i], pad[i + 1])
             widths[i : i + 2] = max(pad[i], 0), max(pad[i + 1], 0)
         CHECKS[mode](input, dim, *widths[i : i + 2])
+    if mode != "circular":
+        _check_left(input, pad)
     left, right, top, bottom, front, back = (*widths, 0, 0, 0, 0)[:6]
     padded = getattr(ops, f"_pad_{mode}")
     keeps_format = mode != "circular"
@@ -99,6 +101,20 @@ def _check_reflected(input: Any, dim: int, before: int, after: int) -> None:
             f"but got: padding ({before}, {after}) at dimension {dim} of input "
             f"{list(input.shape)}"
         )
+
+
+def _check_left(input: Any, pad: Sequence[int]) -> None:
+    """Raises: RuntimeError if nothing is left of any padded dim, or less than nothing of one."""
+    pairs = list(zip(reversed(input.shape), pad[::2], pad[1::2], strict=False))[::-1]
+    given, left = [size for size, _, _ in pairs], [sum(each) for each in pairs]
+    if max(left) < 1 or min(left) < 0:
+        named = [
+            " ".join(
+                f"{name}: {size}" for name, size in zip("DHW"[-len(left) :], each, strict=True)
+            )
+            for each in (given, left)
+        ]
+        raise RuntimeError(f"input ({named[0]}) is too small. Calculated output {named[1]}")
 
 
 def _cropped(input: Any, dim: int, before: int, after: int) -> Any:
