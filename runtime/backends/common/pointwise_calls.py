@@ -171,6 +171,7 @@ class PointwiseCall:
     def prepare_into(self, loops: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """The loop into a tensor that is there; it is resized if it is only written.
 
+        A resized one lies as a new result does.
         Raises: RuntimeError if it is too small, elsewhere, or overlaps itself or an input in part.
         """
         tensors, mode = self.tensors(args), self.mode
@@ -180,7 +181,9 @@ class PointwiseCall:
         if tuple(sizes) != tuple(out._sizes):
             if mode == UPDATE:
                 raise errors.inplace_shape(self.name, out._sizes, sizes)
-            resizing.resize_out(self.name, out, sizes)
+            overlap.check_self(self.name, out)
+            made = plans.plan_pointwise(_geometries(inputs), in_runs=self.backend.in_runs)
+            resizing.resize_out(self.name, out, sizes, made.strides)
         overlap.check_operands(self.name, out, tensors[1:])
         geometry = out._sizes, out._strides
         plan = plans.plan_pointwise(_geometries(inputs), geometry, in_runs=self.backend.in_runs)

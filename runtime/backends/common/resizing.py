@@ -12,9 +12,10 @@ from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.core.user_warnings import warn
 
 
-def resize(tensor: Tensor, sizes: Sequence[int]) -> None:
-    """Give a tensor other sizes, contiguous; its memory grows if it must and keeps its values.
+def resize(tensor: Tensor, sizes: Sequence[int], strides: tuple[int, ...] | None = None) -> None:
+    """Give a tensor other sizes; its memory grows if it must and keeps its values.
 
+    strides: those of a dense tensor, else it is contiguous.
     Raises: RuntimeError for sizes that cannot be, or memory that is somebody else's.
     """
     sizes = dense_layout(tuple(sizes)).sizes
@@ -25,15 +26,17 @@ def resize(tensor: Tensor, sizes: Sequence[int]) -> None:
         backends.of(tensor).grow(storage, tensor._offset + shapes.numel(sizes), tensor.dtype)
     storage.version += 1
     tensor._sizes = sizes
-    tensor._strides = shapes.contiguous_strides(sizes)
+    tensor._strides = shapes.contiguous_strides(sizes) if strides is None else strides
     tensor._flat = None
     tensor._key = tensor._key & ~keys.ZERO_DIM | (0 if sizes else keys.ZERO_DIM)
 
 
-def resize_out(operator: str, out: Tensor, sizes: Sequence[int]) -> None:
+def resize_out(
+    operator: str, out: Tensor, sizes: Sequence[int], strides: tuple[int, ...] | None = None
+) -> None:
     """Resize a tensor given as out=; warn if it held elements."""
     warn_of_resizing(operator, out, sizes)
-    resize(out, sizes)
+    resize(out, sizes, strides)
 
 
 def warn_of_resizing(operator: str, out: Tensor, sizes: Sequence[int]) -> None:
