@@ -42,11 +42,10 @@ def turn_dims(data, plan, first, count, scale):
     plan[first:]: for each dim how many slices there are, its points, the distance between two, and
     where its roots stand.
     """
-    numbers = plan.view(np.float64)
+    numbers, line = plan.view(np.float64), np.empty(data.size, np.complex128)
     for d in range(count):
         slices, points = plan[first + 4 * d], plan[first + 4 * d + 1]
         step, at_roots = plan[first + 4 * d + 2], plan[first + 4 * d + 3]
-        line = np.empty(points, np.complex128)
         roots = numbers[at_roots : at_roots + 2 * points]
         for s in range(slices):
             for i in range(step):

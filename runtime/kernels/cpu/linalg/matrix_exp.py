@@ -126,8 +126,8 @@ def plan_matrix_exp(out: TensorSpec, self: TensorSpec) -> LaunchPlan | None:
     stack = stack_of(self)
     if stack is None:
         return None
-    bounds = BOUNDS[self.dtype.type(0).real.dtype.itemsize]
-    limits = ", ".join(f"R({each})" for each in bounds)
+    real = self.dtype.type(0).real.dtype
+    limits = ", ".join(f"np.{real.name}({each})" for each in BOUNDS[real.itemsize])
     functions = COMPLEX if self.dtype.kind == "c" else REAL
     text = CONSTANTS.format(bounds=limits) + functions + EXPONENTIAL
     numbers = stack.count, stack.rows, *stack.steps

@@ -97,6 +97,15 @@ def spread_labels(labels, skips, targets, start, blank):
 
 
 @typed
+def most_states(counts):
+    """How many states the longest of some sequences of labels has, with blanks around them."""
+    most = np.int64(1)
+    for n in range(counts.size):
+        most = max(most, 2 * counts[n] + 1)
+    return most
+
+
+@typed
 def join_ways(row, before, skips, emitted):
     """row[s] = log(sum of ways from s, s - 1, s - 2) + emitted[s]. before: two places longer."""
     none = T(-np.inf)
@@ -118,12 +127,15 @@ def log_add(a, b):
 @typed
 def follow_forward(first, last, loss, log_alpha, log_probs, targets, starts, times, counts, blank):
     """Sequences one by one: alpha from the first time to the last, and the loss at the end."""
-    none = T(-np.inf)
+    none, most = T(-np.inf), most_states(counts)
+    all_labels, all_skips = np.empty(most, np.int64), np.empty(most + 2, np.bool_)
+    all_before, all_emitted = np.empty(most + 2, loss.dtype), np.empty(most, loss.dtype)
     for n in range(first, last):
         states, time = 2 * counts[n] + 1, times[n]
-        labels, skips = np.empty(states, np.int64), np.zeros(states + 2, np.bool_)
+        labels, skips = all_labels[:states], all_skips[: states + 2]
+        before, emitted = all_before[: states + 2], all_emitted[:states]
+        skips[:2], before[:] = False, none
         spread_labels(labels, skips[2:], targets, starts[n], blank)
-        before, emitted = np.full(states + 2, none), np.empty(states, log_probs.dtype)
         log_alpha[n] = none
         for t in range(time):
             for s in range(states):
@@ -151,14 +163,17 @@ def follow_backward(
 
     A label's gradient is its probability less that of all ways through it, given the labels.
     """
-    none = T(-np.inf)
+    none, most = T(-np.inf), most_states(counts)
+    all_labels, all_skips = np.empty(most, np.int64), np.empty((2, most), np.bool_)
+    all_before, rows = np.empty(most + 2, out.dtype), np.empty((2, most), out.dtype)
     for n in range(first, last):
         states, time, factor, total = 2 * counts[n] + 1, times[n], grad[n], loss[n]
-        labels, skips = np.empty(states, np.int64), np.zeros(states + 2, np.bool_)
-        spread_labels(labels, skips[:states], targets, starts[n], blank)
-        turned = skips[:states][::-1].copy()
-        before, row = np.full(states + 2, none), np.empty(states, out.dtype)
-        emitted = np.empty(states, out.dtype)
+        labels, skips, turned = all_labels[:states], all_skips[0, :states], all_skips[1, :states]
+        before, row, emitted = all_before[: states + 2], rows[0, :states], rows[1, :states]
+        before[:] = none
+        spread_labels(labels, skips, targets, starts[n], blank)
+        for s in range(states):
+            turned[s] = skips[states - 1 - s]
         is_left_out = zero_infinity and total == T(np.inf)
         out[0 if is_left_out else time :, n] = T(0)
         for t in range(-1 if is_left_out else time - 1, -1, -1):
