@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from math import prod
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,8 @@ def cat(result: TensorSpec, tensors: Sequence[TensorSpec], dim: int = 0) -> Laun
     dim %= ndim
     if all(len(each.sizes) < ndim for each in tensors):
         tensors = _widened(tensors, dim)
+    if not all(each.numel for each in tensors):
+        return _plan_others(result, tensors, dim)
     if result.is_contiguous:
         return _plan_dense(result, tensors, dim)
     order = result.memory_order
@@ -48,11 +51,22 @@ def cat(result: TensorSpec, tensors: Sequence[TensorSpec], dim: int = 0) -> Laun
     return made_apart(_plan_dense(dense, seen, order.index(dim)), turned)
 
 
+def _plan_others(result: TensorSpec, tensors: Sequence[TensorSpec], dim: int) -> LaunchPlan:
+    """The plan that leaves out the tensors without elements."""
+    taken = [i for i, each in enumerate(tensors) if each.numel]
+    plan = cat.plan(result, [tensors[i] for i in taken], dim)
+    pick = itemgetter(0, *[1 + i for i in taken], *[1 + len(tensors) + i for i in taken], -1)
+    return LaunchPlan(lambda *args: plan.run(*pick(args)), plan.params)
+
+
 def _plan_dense(result: TensorSpec, tensors: Sequence[TensorSpec], dim: int) -> LaunchPlan:
     """The plan for a contiguous result."""
     outer, counts = prod(result.sizes[:dim]), [each.numel for each in tensors]
-    are_dense = all(each.is_contiguous and each.numel for each in tensors)
+    are_dense = all(each.is_contiguous for each in tensors)
     run = _pair_joiner(result, outer, counts) if are_dense and len(tensors) == 2 else None
+    is_flat = outer == 1 and result.numel < threads.GRAIN
+    if run is None and are_dense and is_flat and not _are_many_small(result, tensors):
+        run = _flat_joiner(counts)
     if run is None and are_dense and (join := _joiner(result, tensors, outer)) is not None:
         run = _over_exact(join, counts)
     return _plan_slices(result, tensors, dim) if run is None else LaunchPlan(run, None)
@@ -83,6 +97,20 @@ def _over_exact(run: Any, counts: Sequence[int]) -> Any:
     return run_over_exact
 
 
+def _flat_joiner(counts: Sequence[int]) -> Any:
+    """What joins flat memory of dense tensors, one behind the other."""
+    behind = len(counts)
+
+    def run(out: Array, *args: Any) -> None:
+        try:
+            np.concatenate(args[:behind], 0, out)
+        except ValueError:  # memory of some holds more than their elements
+            parts = zip(args, args[behind:], counts, strict=False)
+            np.concatenate([flat[at : at + count] for flat, at, count in parts], 0, out)
+
+    return run
+
+
 def _pair_joiner(result: TensorSpec, outer: int, counts: Sequence[int]) -> Any:
     """What joins flat memory of two dense tensors; None if several are joined as well."""
     own = result.dtype
@@ -104,8 +132,7 @@ def _joiner(result: TensorSpec, tensors: Sequence[TensorSpec], outer: int) -> An
         return None
     are_small = _are_many_small(result, tensors)
     if outer == 1:
-        join = _join_many if are_small else _join
-        join = join if result.numel < threads.GRAIN else _join_large
+        join = _join_many if result.numel < threads.GRAIN else _join_large
         return lambda out, *args: join(out, args[: len(tensors)])
     if are_small and len(set(tensors)) == 1:
         return _interleaver(len(tensors), outer)
