@@ -192,6 +192,10 @@ def dense_strides(sizes: Sequence[int], strides: Sequence[int]) -> tuple[int, ..
     return tuple(strides) if is_dense(sizes, strides) else joint_strides(sizes, strides)
 
 
+kept_dense_strides = lru_cache(maxsize=1024)(dense_strides)
+"""The same of tuples, remembered."""
+
+
 def joint_strides(sizes: Sequence[int], *operands: Sequence[int]) -> tuple[int, ...]:
     """Return strides without gaps of dims that lie in `joint_order`."""
     result, step = [0] * len(sizes), 1

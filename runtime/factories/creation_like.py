@@ -60,7 +60,7 @@ def empty_like(
         made = creation.pinned(made)
     if self._flat is not None:
         return made
-    strides = shapes.dense_strides(self._sizes, self._strides)
+    strides = shapes.kept_dense_strides(self._sizes, self._strides)
     return made if strides == made._strides else creation.with_strides(made, strides)
 
 

@@ -220,3 +220,19 @@ def test_conversions_turn_nothing() -> None:
     found = np.lib.stride_tricks.as_strided(flat, x.shape, [4 * n for n in operand.spec.strides])
     np.testing.assert_array_equal(found, x.float().numpy())
     assert Operand(*own).spec.is_contiguous
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int64, torch.bool])
+@pytest.mark.parametrize("width, step", [(1, 3), (2, 5), (3, 4), (5, 16), (16, 30), (31, 63)])
+def test_narrow_columns_with_gaps(dtype: Any, width: int, step: int) -> None:
+    """What lies in the gaps is no part of a result, nor is anything read behind the last row."""
+    rng = np.random.default_rng(3)
+    for rows in (700, 2111):
+        memory = torch.from_numpy(rng.integers(1, 4, (rows - 1) * step + width)).to(dtype)
+        if dtype.is_floating_point:
+            memory[width::step] = float("nan")
+        view = memory.as_strided((rows, width), (step, 1))
+        dense = view.clone(memory_format=torch.contiguous_format)
+        for fold in ("sum", "amax", "amin", "any") if dtype is not torch.bool else ("sum", "any"):
+            found, expected = (getattr(each, fold)(0) for each in (view, dense))
+            np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-6)

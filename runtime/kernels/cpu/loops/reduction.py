@@ -54,36 +54,34 @@ NARROW, MERGED = {narrow}  # columns up to which rows are folded as longer ones,
 def fold_panel(block, x, at, n, width{scalars}):
     """block[i] = the fold of x[at + k * width + i] for k < n; i < PANEL, so many that LLVM keeps
     them in registers: of fewer it makes single elements."""
-    row = x[at : at + PANEL]
-    for i in range(PANEL):
+    row = np.uint64(at)
+    for i in range(np.uint64(PANEL)):
         block[i] = {first}
     for k in range({skip}, n):
-        row = x[at + k * width : at + k * width + PANEL]
-        for i in range(PANEL):
+        row = np.uint64(at + k * width)
+        for i in range(np.uint64(PANEL)):
             block[i] = reduce(block[i], {row_element}{scalars})
 
 
 @inner
 def fold_wide(block, x, at, n, width, count{scalars}):
     """The same for i < count."""
-    row = x[at : at + count]
-    for i in range(count):
+    row = np.uint64(at)
+    for i in range(np.uint64(count)):
         block[i] = {first}
     k = {skip}
     while k + 4 <= n:  # what is kept is loaded and stored once for four rows
-        a = x[at + k * width : at + k * width + count]
-        b = x[at + (k + 1) * width : at + (k + 1) * width + count]
-        c = x[at + (k + 2) * width : at + (k + 2) * width + count]
-        d = x[at + (k + 3) * width : at + (k + 3) * width + count]
-        for i in range(count):
+        a, b = np.uint64(at + k * width), np.uint64(at + (k + 1) * width)
+        c, d = np.uint64(at + (k + 2) * width), np.uint64(at + (k + 3) * width)
+        for i in range(np.uint64(count)):
             acc = reduce(block[i], {a_element}{scalars})
             acc = reduce(acc, {b_element}{scalars})
             acc = reduce(acc, {c_element}{scalars})
             block[i] = reduce(acc, {d_element}{scalars})
         k += 4
     for k in range(k, n):
-        row = x[at + k * width : at + k * width + count]
-        for i in range(count):
+        row = np.uint64(at + k * width)
+        for i in range(np.uint64(count)):
             block[i] = reduce(block[i], {row_element}{scalars})
 
 
@@ -112,21 +110,23 @@ def fold_rows(total, block, x, base, n, width, count{scalars}):
 
 @inner
 def fold_columns(total, block, x, base, n, width, count{scalars}):
-    """The same; of narrow rows so many as one that they fill panels."""
-    is_narrow = (count == width) & (width <= NARROW) & (n * width >= 2048)
-    some, rows = 1, n
-    if is_narrow:
-        some = (MERGED if MERGED % width else PANEL) // width
-        rows = n // some
-    fold_rows(total, block, x, base, rows, some * width, some * count{scalars})
-    if is_narrow:
-        for k in range(1, some):
-            for i in range(width):
-                total[i] = combine(total[i], total[k * width + i])
-        for k in range(rows * some, n):
-            row = x[base + k * width : base + (k + 1) * width]
-            for i in range(width):
-                total[i] = combine(total[i], {total_type}({single}))
+    """The same; of narrow rows so many as one that they fill panels. What lies between rows with
+    gaps is folded, too, and left alone, but for what follows the last one."""
+    has_gaps = count < width
+    is_narrow = (width <= NARROW) & (4 * count >= width) & (n * width >= 2048)
+    if not is_narrow:
+        fold_rows(total, block, x, base, n, width, count{scalars})
+        return
+    some = (MERGED if MERGED % width else PANEL) // width
+    rows = (n - 1 if has_gaps else n) // some
+    fold_rows(total, block, x, base, rows, some * width, some * width{scalars})
+    for k in range(1, some):
+        for i in range(count):
+            total[i] = combine(total[i], total[k * width + i])
+    for k in range(rows * some, n):
+        row = np.uint64(base + k * width)
+        for i in range(np.uint64(count)):
+            total[i] = combine(total[i], {total_type}({single}))
 
 
 @inner
@@ -284,7 +284,7 @@ def _folds_of_many(spec: ReductionSpec) -> tuple[str, str]:
 @cache
 def columns_text(spec: ReductionSpec) -> str:
     """The text of the loop over columns."""
-    row_element = load("row[i]", spec.input, spec.compute)
+    row_element = load("x[row + i]", spec.input, spec.compute)
     return _preamble(spec, "columns") + COLUMNS.format(
         scalars=_scalar_list(spec),
         acc_type=_acc_type(spec),
@@ -295,7 +295,7 @@ def columns_text(spec: ReductionSpec) -> str:
         if spec.parts[0]
         else row_element,
         row_element=row_element,
-        **{f"{row}_element": load(f"{row}[i]", spec.input, spec.compute) for row in "abcd"},
+        **{f"{row}_element": load(f"x[{row} + i]", spec.input, spec.compute) for row in "abcd"},
         project=_projected(spec),
         panel=256 if spec.acc.itemsize == 1 else 64,
         narrow="32, 256" if spec.acc.itemsize == 1 else "63, 128",
