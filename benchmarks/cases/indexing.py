@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.case import Case, ascending, distinct, integers, mask, normal, statement
+from benchmarks.case import (
+    Case,
+    ascending,
+    distinct,
+    integers,
+    mask,
+    normal,
+    pixels,
+    statement,
+)
 
 
 def _by_side(side: int) -> list[Case]:
@@ -89,6 +98,18 @@ def _drawing(side: int, x: Any, where: Any) -> list[Case]:
     ]
 
 
+VIEWS = [
+    statement("x[:, [0, 3, 5, 7]]", x=pixels(4, 32, 28, 28)),
+    statement("x[[0, 2]]", x=pixels(4, 32, 28, 28)),
+    statement("x[i, j, None]", x=normal(64, 2), i=integers(64, 32), j=integers(2, 32)),
+    statement("x[:, i, j]", x=normal(7, 5, 5), i=integers(5, 15), j=integers(5, 15)),
+    statement("torch.cat([-x[..., 16:], x[..., :16]], -1)", x=normal(2, 8, 64, 32)),
+    statement(
+        "torch.stack([x[:, :, i:i + 32, i:i + 32] for i in range(8)])", x=normal(4, 3, 96, 96)
+    ),
+]
+"""Tensors with gaps or turned dims, and what is cut out of them."""
+
 LARGE = [
     statement("x.sort()", x=distinct(1 << 20), numpy="np.sort(x)"),
     statement("x.unique(dim=0)", x=normal(1000, 500), numpy="np.unique(x, axis=0)"),
@@ -105,4 +126,4 @@ LARGE = [
     statement("F.one_hot(i, 100)", i=integers(100, 8192)),
 ]
 
-CASES = [*_by_side(32), *_by_side(1000), *LARGE]
+CASES = [*_by_side(32), *_by_side(1000), *VIEWS, *LARGE]

@@ -97,6 +97,8 @@ LAYOUTS = [
     statement("x.t().exp()", x=SQUARE, numpy="np.exp(x.T)"),
     statement("x[::2, ::2].exp()", x=SQUARE, numpy="np.exp(x[::2, ::2])"),
     statement("x[:, :512] + y[:, 512:]", x=SQUARE, y=SQUARE, numpy="x[:, :512] + y[:, 512:]"),
+    statement("-x[:, :16]", x=normal(4096, 32), note="narrow rows", numpy="-x[:, :16]"),
+    statement("x[:, :16] + y", x=normal(4096, 32), y=normal(4096, 16), numpy="x[:, :16] + y"),
     statement("x.t().contiguous()", x=SQUARE, numpy="x.T.copy()"),
     statement("x.permute(0, 2, 3, 1).contiguous()", x=normal(32, 64, 28, 28)),
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.case import Case, Input, normal, pixels, statement
+from benchmarks.case import Case, Input, normal, pixels, statement, uniform
 
 
 def _both(text: str, *sizes: int) -> list[Case]:
@@ -31,5 +31,13 @@ CASES = [
     *_of("F.adaptive_avg_pool2d(x, 4)", pixels(32, 64, 14, 14)),
     *_of("F.interpolate(x, scale_factor=2, mode='bilinear')", pixels(8, 64, 14, 14)),
     *_of("F.batch_norm(x, None, None, training=True)", pixels(8, 64, 56, 56)),
+    *(
+        statement(
+            f"F.grid_sample(x, g, align_corners=True, mode='{mode}')",
+            x=normal(2, 16, 64, 64),
+            g=uniform(-1.1, 1.1, 2, 64, 64, 2),
+        )
+        for mode in ("bilinear", "nearest")
+    ),
     *_of("F.pixel_shuffle(x, 2)", normal(8, 64, 28, 28)),
 ]

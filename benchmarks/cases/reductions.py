@@ -58,6 +58,9 @@ SHAPES = [
     statement("x.t()[::2].argmax(0)", x=SQUARE, numpy="x.T[::2].argmax(0)"),
     statement("x[:, 100:900].sum()", x=SQUARE, numpy="x[:, 100:900].sum()"),
     statement("x.argmax(1)", x=distinct(8192, 10), note="short rows", numpy="x.argmax(1)"),
+    statement("x.max(1)", x=distinct(8192, 5), note="short rows"),
+    statement("x[:, :32].amax(1)", x=normal(1024, 64), numpy="x[:, :32].max(1)"),
+    statement("x[:, :4].sum(0)", x=normal(8192, 8), numpy="x[:, :4].sum(0)"),
 ]
 
 SCANS = [
