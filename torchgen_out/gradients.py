@@ -111,9 +111,9 @@ def addcmul_backward_tensor2(grad, tensor1, value):
     return grad * (value * tensor1).conj()
 
 
-def div_Tensor_backward_self_other(grad, other, result):
+def div_Tensor_backward_self_other(grad, self, other):
     """d/dself, d/dother: self / other"""
-    return grad * (1 / other).conj(), grad * (-(result / other)).conj()
+    return grad * (1 / other).conj(), grad * (-(self / other / other)).conj()
 
 
 def div_Tensor_backward_self(grad, other):
@@ -121,9 +121,9 @@ def div_Tensor_backward_self(grad, other):
     return grad * (1 / other).conj()
 
 
-def div_Tensor_backward_other(grad, other, result):
+def div_Tensor_backward_other(grad, self, other):
     """d/dother: self / other"""
-    return grad * (-(result / other)).conj()
+    return grad * (-(self / other / other)).conj()
 
 
 def div_Scalar_Tensor_backward_other(grad, self, other):
@@ -468,9 +468,10 @@ def erfc_backward_self(grad, self):
     return -1.1283791670955126 * (grad * (-(self * self)).exp())
 
 
-def erfinv_backward_self(grad, result):
+def erfinv_backward_self(grad, self):
     """d/dself: erfinv(self)"""
-    return 0.8862269254527579 * (grad * (result * result).exp())
+    t0 = self.erfinv()
+    return 0.8862269254527579 * (grad * (t0 * t0).exp())
 
 
 def i0_backward_self(grad, self):

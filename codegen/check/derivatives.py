@@ -99,6 +99,16 @@ def auto_is_for_formulas(
             yield Problem(where, message, width=len("auto_element_wise"))
 
 
+@derivative_rule("E433")
+def saves_is_for_auto(
+    derivative: Derivative, operator: Operator, context: Context
+) -> Iterator[Problem]:
+    """`saves` chooses what `auto` reads; a formula says itself what is saved."""
+    if derivative.saves_operands and not derivative.is_auto:
+        message = f"{operator.name}: 'saves' needs a gradient that is 'auto'"
+        yield Problem(derivative.where, message, None, width=len(operator.name))
+
+
 @derivative_rule("E408")
 def one_flag_per_result(
     derivative: Derivative, operator: Operator, context: Context

@@ -26,7 +26,7 @@ from ..record import record
 from .expressions import ONE, ZERO, call, is_call, select, substitute
 from .parse import parse_formula
 from .primitives import PRIMITIVES
-from .result import cheapest
+from .result import cheapest, over_inputs
 from .simplify import Simplifier, simplify
 
 _MINUS_ONE = call("neg", ONE)
@@ -39,6 +39,7 @@ def backward(
     is_complex: bool = False,
     grad: str = "grad",
     result: str = "result",
+    may_read_result: bool = True,
 ) -> Formula:
     """Return the gradients of the arguments in `needs` as one formula.
 
@@ -56,6 +57,8 @@ def backward(
     adjoints = _Reverse(formula, targets, is_complex).gradients(grads)
     text = _title(formula, needs)
     raw = Formula((*grads, *formula.arguments), tuple(adjoints), formula.names, text, formula.where)
+    if not may_read_result:
+        return over_inputs(raw, grads)
     results = tuple(
         Argument(result if len(formula.outputs) == 1 else f"{result}{i}")
         for i in range(len(formula.outputs))

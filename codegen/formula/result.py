@@ -36,6 +36,11 @@ def cheapest(raw: Formula, outputs: Sequence[Expression], results: Sequence[Argu
     return _with_used_arguments(best, raw.arguments[: len(results)])
 
 
+def over_inputs(raw: Formula, grads: Sequence[Argument]) -> Formula:
+    """Return a backward formula as it is over the inputs."""
+    return _with_used_arguments(simplify(raw, collect=True), grads)
+
+
 def cost(formula: Formula) -> int:
     """Estimate one evaluation, in multiplications, tensors that are read included."""
     nodes = walk(formula.outputs)

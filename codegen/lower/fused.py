@@ -30,14 +30,19 @@ def cases(operator: Operator, derivative: Derivative) -> Iterator[BackwardCase]:
         fewest = 1 if len(inputs) <= MOST_SUBSETS else len(present)
         for count in range(len(present), fewest - 1, -1):
             for needs in combinations(present, count):
-                yield BackwardCase(operator, needs, absent, _formula(operator, needs, absent))
+                formula = _formula(operator, needs, absent, not derivative.saves_operands)
+                yield BackwardCase(operator, needs, absent, formula)
 
 
-def _formula(operator: Operator, needs: tuple[str, ...], absent: tuple[str, ...]) -> Formula:
+def _formula(
+    operator: Operator, needs: tuple[str, ...], absent: tuple[str, ...], may_read_result: bool
+) -> Formula:
     assert isinstance(operator.kind, Pointwise)
     formula = formulas.specialize(operator.kind.formula, absent)
     is_complex = any(name.startswith("complex") for name in operator.dtype_names)
-    gradient = formulas.backward(formula, needs, is_complex=is_complex)
+    gradient = formulas.backward(
+        formula, needs, is_complex=is_complex, may_read_result=may_read_result
+    )
     values = {a.name for a in operator.arguments if not operator.role(a).is_operand}
     ordered = sorted(gradient.arguments, key=lambda argument: argument.name in values)
     return replace(gradient, arguments=tuple(ordered))

@@ -88,6 +88,8 @@ class Derivative:
     """Whether `grads[i]` is None for a result that nobody used, and not zeros."""
     second_gradients: SecondGradients | None = None
     """Of gradients that do not follow from the operands; None if they are not recorded."""
+    saves_operands: bool = False
+    """Whether the kernels of `auto` read the operands only, though the result would do."""
     schema: Schema | None = None
     """The whole schema, where `name:` gives one; check/ compares it with the operator's."""
     where: SourceLocation = field(default=SourceLocation("", 0, 0), compare=False, repr=False)

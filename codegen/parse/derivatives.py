@@ -88,6 +88,7 @@ class DerivativeReader:
             output_differentiability=self.flags(flags) if flags else None,
             sees_missing=self.sees_missing(node),
             second_gradients=self.second_gradients(node),
+            saves_operands=self.saves_operands(node),
             schema=self.schema(name),
             where=name.where,
             places=NodePlaces(node),
@@ -264,6 +265,14 @@ class DerivativeReader:
             message = f"'second_gradients' can only be zero or none, got '{scalar.text}'"
             self.report.add("E431", scalar.where, message)
             return None
+
+    def saves_operands(self, node: Mapping) -> bool:
+        """Read `saves`, whose only word is `operands`."""
+        scalar = text_of(node.get("saves"), "'saves'", self.report)
+        if scalar is not None and scalar.text.strip() != "operands":
+            message = f"'saves' can only be operands, got '{scalar.text}'"
+            self.report.add("E432", scalar.where, message, hint="leave it out to save what is less")
+        return scalar is not None
 
     def flags(self, node: AnyNode) -> tuple[bool, ...] | None:
         """Read `[True, False]`."""

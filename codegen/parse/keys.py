@@ -127,6 +127,12 @@ DERIVATIVE_KEYS = (
         "Of gradients that are constant in the operands, under create_graph: zero, or none.",
         ("zero", "none"),
     ),
+    Key(
+        "saves",
+        Shape.WORD,
+        "operands: `auto` reads no result, so that the result may be written to in place.",
+        ("operands",),
+    ),
 )
 """Further keys are names of arguments (several: joined by commas) and of results."""
 

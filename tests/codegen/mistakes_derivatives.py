@@ -78,6 +78,16 @@ OF_DERIVATIVES = [
         "zero or none",
     ),
     wrong_derivative(
+        "what is saved", "[True, False]", "[True, False]\n  saves: ‸result", "E432", "operands"
+    ),
+    wrong_derivative(
+        "what a formula saves",
+        "- name: mul.Tensor",
+        "- name: ‸mul.Tensor\n  saves: operands",
+        "E433",
+        "auto",
+    ),
+    wrong_derivative(
         "argument in two keys",
         "  other: grad * self",
         "  other: grad * self\n  ‸other, self: grad",

@@ -47,3 +47,18 @@ def test_saved(text: str, needs: str, used: str) -> None:
     assert list(derived.used) == used.split()
     saved = [argument.name for argument in derived.arguments if argument.name != "grad"]
     assert saved == [name for name in derived.used if name != "grad"]
+
+
+@pytest.mark.parametrize(
+    ("text", "needs", "used"),
+    [
+        ("exp(self)", "self", "grad self"),
+        ("self / other", "other", "grad self other"),
+        ("self / other", "self other", "grad self other"),
+        ("floor(self)", "self", ""),
+    ],
+)
+def test_saved_of_operands(text: str, needs: str, used: str) -> None:
+    formula = parse_formula(text, arguments=ARGUMENTS)
+    derived = backward(formula, needs.split(), may_read_result=False)
+    assert list(derived.used) == used.split()

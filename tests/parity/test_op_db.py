@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from tests.parity.op_db import first_release, gaps, running, sparse
+from tests.parity.op_db import first_release, gaps, running, sparse, writes
 from tests.parity.op_db.catalogue import ENTRIES, Entry
 
 SLICE = 16
@@ -31,6 +31,14 @@ def test_first_sample(entry: Entry) -> None:
     for dtype in {"float32", "int64"}.intersection(entry.dtypes()):
         for check, message in running.quick_faults(entry, dtype):
             assert any(gaps.covers(gap, check, dtype) for gap in known), (dtype, check, message)
+
+
+@pytest.mark.parametrize("entry", [each for each in ENTRIES if is_in_slice(each)], ids=str)
+@pytest.mark.filterwarnings("ignore")
+def test_writes_before_backward(entry: Entry) -> None:
+    known = gaps.gaps_of(str(entry))
+    for check, message in running.write_faults(entry, writes.DTYPE, most=2):
+        assert any(gaps.covers(gap, check) for gap in known), (check, message)
 
 
 @pytest.mark.full

@@ -43,6 +43,25 @@ def test_writing_to_a_saved_result_is_found(torch):
         y.sum().backward()
 
 
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda torch, x: x / (x + 1),
+        lambda torch, x: 2 / x,
+        lambda torch, x: (x * 1).div_(x + 1),
+        lambda torch, x: torch.nn.functional.normalize(x, dim=0),
+        lambda torch, x: (x / 4).erfinv(),
+    ],
+)
+def test_writing_to_a_result_of_which_the_operands_are_saved(torch, function):
+    x = leaf(torch, [1.0, 2.0])
+    (expected,) = torch.autograd.grad(function(torch, x).sum(), x)
+    y = function(torch, x)
+    y += 1
+    y.sum().backward()
+    assert x.grad.tolist() == expected.tolist()
+
+
 def test_writing_without_recording_is_found_too(torch):
     x = leaf(torch, [1.0, 2.0])
     y = (x * x).sum()

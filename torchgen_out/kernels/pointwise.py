@@ -235,9 +235,9 @@ def div_Tensor(self, other):
     return self / other
 
 
-def div_Tensor_backward_self_other(grad, other, result):
+def div_Tensor_backward_self_other(grad, self, other):
     """d/dself, d/dother: self / other"""
-    return grad * conj(T(1) / other), grad * conj(-(result / other))
+    return grad * conj(T(1) / other), grad * conj(-(self / other / other))
 
 
 def div_Tensor_backward_self(grad, other):
@@ -245,9 +245,9 @@ def div_Tensor_backward_self(grad, other):
     return grad * conj(T(1) / other)
 
 
-def div_Tensor_backward_other(grad, other, result):
+def div_Tensor_backward_other(grad, self, other):
     """d/dother: self / other"""
-    return grad * conj(-(result / other))
+    return grad * conj(-(self / other / other))
 
 
 def div_Scalar_Tensor(self, other):
@@ -1138,9 +1138,10 @@ def erfinv_(self):
     return erfinv(self)
 
 
-def erfinv_backward_self(grad, result):
+def erfinv_backward_self(grad, self):
     """d/dself: erfinv(self)"""
-    return T(0.8862269254527579) * grad * exp(result * result)
+    t0 = erfinv(self)
+    return T(0.8862269254527579) * grad * exp(t0 * t0)
 
 
 def i0_(self):

@@ -4353,29 +4353,27 @@ def recording_linalg_inv_ex(below, needs_A):
 
 class LinalgSolveExBackward0(MultiOutputNode):
     """_linalg_solve_ex
-    A, B: solve_backward(grad, A, B, result0, LU, pivots, left, grad_input_mask)
+    A, B: solve_backward(grad, A, result0, LU, pivots, left, grad_input_mask)
     """
 
-    __slots__ = ("saved_A", "saved_B", "saved_LU", "saved_left", "saved_pivots", "saved_result0")
+    __slots__ = ("saved_A", "saved_LU", "saved_left", "saved_pivots", "saved_result0")
 
     def apply(node, *grads):
         edges = node.edges
         grad_input_mask = tuple(edge is not None for edge in edges)
         grad = grads[0]
         A = unpack(node.saved_A, node)
-        B = unpack(node.saved_B, node)
         left = node.saved_left
         result0 = unpack(node.saved_result0, node)
         LU = unpack(node.saved_LU, node)
         pivots = unpack(node.saved_pivots, node)
         grad_A, grad_B = formulas.solve_backward(
-            grad, A, B, result0, LU, pivots, left, grad_input_mask
+            grad, A, result0, LU, pivots, left, grad_input_mask
         )
         return grad_A, grad_B
 
     def release(node):
         node.saved_A = None
-        node.saved_B = None
         node.saved_result0 = None
         node.saved_LU = None
         node.saved_pivots = None
@@ -4391,7 +4389,6 @@ def recording__linalg_solve_ex(below, needs_A, needs_B):
         node = LinalgSolveExBackward0()
         node.edges = (gradient_edge(A) if needs_A else None, gradient_edge(B) if needs_B else None)
         node.saved_A = save(A)
-        node.saved_B = save(B)
         node.saved_left = left
         node.saved_result0 = save_result(result[0], 0)
         node.saved_LU = save_result(result[1], 1)

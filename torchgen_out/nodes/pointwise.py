@@ -153,7 +153,7 @@ class AddcmulBackward0(FusedNode):
 class DivBackward0(FusedNode):
     """div.Tensor
     self: grad * (1 / other).conj() (auto)
-    other: grad * (-(result / other)).conj() (auto)
+    other: grad * (-(self / other / other)).conj() (auto)
     """
 
     __slots__ = ()
@@ -1907,7 +1907,7 @@ class ErfcBackward0(FusedNode):
 
 class ErfinvBackward0(FusedNode):
     """erfinv
-    self: 0.8862269254527579 * (grad * (result * result).exp()) (auto)
+    self: 0.8862269254527579 * (grad * (self.erfinv() * self.erfinv()).exp()) (auto)
     """
 
     __slots__ = ()

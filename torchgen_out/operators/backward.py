@@ -113,7 +113,7 @@ addcmul_backward_tensor2 = BackwardKernel(
 
 div_Tensor_backward_self_other = BackwardKernel(
     kernels.div_Tensor_backward_self_other, gradients.div_Tensor_backward_self_other,
-    {"grad": "tensor", "other": "number", "result": "tensor"}, ("self", "other"),
+    {"grad": "tensor", "self": "tensor", "other": "number"}, ("self", "other"),
 )  # fmt: skip
 
 div_Tensor_backward_self = BackwardKernel(
@@ -123,7 +123,7 @@ div_Tensor_backward_self = BackwardKernel(
 
 div_Tensor_backward_other = BackwardKernel(
     kernels.div_Tensor_backward_other, gradients.div_Tensor_backward_other,
-    {"grad": "tensor", "other": "number", "result": "tensor"}, ("other",),
+    {"grad": "tensor", "self": "tensor", "other": "number"}, ("other",),
 )  # fmt: skip
 
 div_Scalar_Tensor_backward_other = BackwardKernel(
@@ -450,7 +450,7 @@ erfc_backward_self = BackwardKernel(
 
 erfinv_backward_self = BackwardKernel(
     kernels.erfinv_backward_self, gradients.erfinv_backward_self,
-    {"grad": "tensor", "result": "tensor"}, ("self",),
+    {"grad": "tensor", "self": "tensor"}, ("self",),
 )  # fmt: skip
 
 i0_backward_self = BackwardKernel(

@@ -109,7 +109,7 @@ def group_norm_backward(
             grad, input, mean, rstd, weight, count, channels, places, groups, mask
         )
         return _wanted(gradients, mask)
-    rows = input.reshape((count, groups, -1))
+    rows = input.reshape((count, groups, channels // groups * places))
     center = rows.mean(-1, True)
     inverse = ((rows - center).square().mean(-1, True) + eps).rsqrt()
     normal = ((rows - center) * inverse).reshape((count, channels, places))

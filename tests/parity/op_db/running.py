@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 import torchgen_out
-from tests.parity.op_db import destinations, forward, gradients, refusals
+from tests.parity.op_db import destinations, forward, gradients, refusals, writes
 from tests.parity.op_db.catalogue import UNSAFE_OUT, Entry
 from tests.parity.op_db.comparison import Fault
 from tests.parity.op_db.transfer import Unavailable
@@ -34,6 +34,7 @@ def faults(entry: Entry, dtype: str, most: int | None = None) -> Iterator[Fault]
     if dtype in DIFFERENTIATED and _is_differentiable(entry, dtype):
         for i, sample in enumerate(islice(entry.samples(dtype, True), most)):
             yield from _named(i, gradients.gradient_faults(entry, sample, dtype))
+    yield from write_faults(entry, dtype, most)
     if dtype == entry.dtypes()[0]:
         yield from refusals.error_faults(entry)
 
@@ -50,6 +51,13 @@ def quick_faults(entry: Entry, dtype: str) -> Iterator[Fault]:
         yield from _named(0, forward.form_faults(entry, sample))
     if dtype == entry.dtypes()[0]:
         yield from refusals.error_faults(entry)
+
+
+def write_faults(entry: Entry, dtype: str, most: int | None = None) -> Iterator[Fault]:
+    """What may be written to before backward in PyTorch, and not here."""
+    if dtype == writes.DTYPE and _is_differentiable(entry, dtype):
+        for i, sample in enumerate(islice(entry.samples(dtype, True), most)):
+            yield from _named(i, writes.write_faults(entry, sample))
 
 
 def _is_differentiable(entry: Entry, dtype: str) -> bool:

@@ -40,7 +40,6 @@ def inverse_backward(grad: Tensor, inverse: Tensor) -> Any:
 def solve_backward(
     grad: Tensor,
     A: Tensor,
-    B: Tensor,
     X: Tensor,
     LU: Tensor,
     pivots: Tensor,
