@@ -29,6 +29,7 @@ unshared = 0
 """References to a gradient on its way to `into_leaf` that nobody else has. It depends on the
 interpreter: `engine._measure_references` sets it."""
 
+_GRAD = keys.GRAD
 _references = sys.getrefcount
 
 
@@ -112,7 +113,7 @@ def pass_hooks(leaf: Tensor, grad: Tensor | None) -> Tensor | None:
 
 
 def into_leaf(leaf: Tensor, grad: Tensor, references: int) -> None:
-    """Add `grad` to `leaf.grad`, with the hooks that stand around it.
+    """Add `grad` to `leaf.grad`, with the hooks that stand around it, if it still requires grad.
 
     references: how many references `grad` has if nobody but the engine knows it.
     """
@@ -124,7 +125,9 @@ def into_leaf(leaf: Tensor, grad: Tensor, references: int) -> None:
         _through_hooks(leaf, grad, meta)
         return
     before = meta.grad
-    if before is None:
+    if not leaf._key & _GRAD:
+        pass  # frozen since the call was recorded; as in PyTorch hooks run all the same
+    elif before is None:
         if (
             _references(grad) > references
             or grad._strides != leaf._strides

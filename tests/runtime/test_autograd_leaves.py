@@ -83,6 +83,34 @@ def test_assigning_grad(torch):
         x.grad = x
 
 
+@pytest.mark.parametrize("before", [None, [5.0, 5.0]])
+@pytest.mark.parametrize(
+    "freeze",
+    [
+        lambda x: x.requires_grad_(False),
+        lambda x: setattr(x, "requires_grad", False),
+        lambda x: x.detach_(),
+    ],
+)
+def test_a_leaf_that_was_frozen_after_its_use_gets_nothing(torch, freeze, before):
+    x, other = leaf(torch, [1.0, 2.0]), leaf(torch, [3.0, 4.0])
+    seen, accumulated = [], []
+    x.register_hook(lambda grad: seen.append(grad.tolist()))
+    x.register_post_accumulate_grad_hook(accumulated.append)
+    if before is not None:
+        x.grad = torch.tensor(before, dtype=torch.float64)
+    y = (x * other).sum()
+    freeze(x)
+    y.backward(retain_graph=True)
+    assert (x.grad if before is None else x.grad.tolist()) == before
+    assert seen == [[3.0, 4.0]] and len(accumulated) == 1
+    assert other.grad.tolist() == [1.0, 2.0]
+    x.requires_grad_()
+    y.backward()
+    expected = [3.0, 4.0] if before is None else [8.0, 9.0]
+    assert x.grad.tolist() == expected and len(accumulated) == 2
+
+
 def test_grad_of_a_non_leaf_warns(torch):
     y = torch.ones(2, requires_grad=True) * 2
     with pytest.warns(UserWarning, match="not a leaf Tensor is being accessed"):
