@@ -174,12 +174,15 @@ def _sum_of(before: Tensor, grad: Tensor) -> Tensor:
 
 
 def _own_copy(leaf: Tensor, grad: Tensor) -> Tensor:
-    """A copy of the gradient in the leaf's memory layout."""
+    """A copy of the gradient in the leaf's shape and memory layout.
+
+    The shape is another one if the leaf took it, as by `unsqueeze_`, after its use.
+    """
     if is_sparse(grad):
         return grad if grad_mode.state.enabled else ops.detach(grad)
     if grad._strides == leaf._strides:
         return grad.clone()
-    if leaf.is_contiguous() or not _is_dense(leaf):
+    if (grad._sizes == leaf._sizes and leaf.is_contiguous()) or not _is_dense(leaf):
         return grad.clone(memory_format=contiguous_format)
     copy: Tensor = ops.empty_strided(
         leaf._sizes, leaf._strides, dtype=grad.dtype, device=grad.device

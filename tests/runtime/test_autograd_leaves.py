@@ -111,6 +111,25 @@ def test_a_leaf_that_was_frozen_after_its_use_gets_nothing(torch, freeze, before
     assert x.grad.tolist() == expected and len(accumulated) == 2
 
 
+@pytest.mark.parametrize(
+    ("shape", "write"),
+    [
+        ((2, 3), lambda x: x.unsqueeze_(0)),
+        ((3,), lambda x: x.unsqueeze_(0).unsqueeze_(0)),
+        ((3, 3), lambda x: x.t_()),
+        ((3, 3, 2), lambda x: x.transpose_(0, 1)),
+    ],
+)
+def test_a_leaf_of_another_shape_than_at_its_use(torch, shape, write):
+    x = torch.ones(shape, requires_grad=True)
+    y = (x * 3).sum()
+    with torch.no_grad():
+        write(x)
+    y.backward()
+    assert x.grad.shape == x.shape and x.grad.stride() == x.stride()
+    assert x.grad.flatten().tolist() == [3.0] * x.numel()
+
+
 def test_grad_of_a_non_leaf_warns(torch):
     y = torch.ones(2, requires_grad=True) * 2
     with pytest.warns(UserWarning, match="not a leaf Tensor is being accessed"):
