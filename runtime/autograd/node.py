@@ -33,11 +33,14 @@ class Node:
     input, None where none is needed) and the saved values, and `graph.attach` the rest.
     """
 
-    __slots__ = ("__weakref__", "edges", "extras", "sequence_nr")
+    __slots__ = ("__weakref__", "_slices", "edges", "extras", "sequence_nr")
 
     edges: tuple[Edge | None, ...]
     extras: hooks.Extras | None
     sequence_nr: int
+
+    _slices: weakref.ref[Node]
+    """Of the node of a write through a view: the `CopySlices` that runs it. Others have none."""
 
     num_outputs = 1
     """How many results the forward call has; a node of several is a `MultiOutputNode`."""

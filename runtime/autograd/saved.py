@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from torchgen_out._runtime import errors
-from torchgen_out._runtime.autograd import grad_mode, graph
+from torchgen_out._runtime.autograd import grad_mode, graph, view_history
 from torchgen_out._runtime.autograd.node import Edge, Node, on_read
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import public
@@ -220,7 +220,8 @@ def unpack_all(saved: Any, node: Node) -> list[Any]:
 
 def _with_history(detached: Tensor, node: Node, nr: int) -> Tensor:
     """The saved result as it came from the call: with the node as its history."""
-    return _with_edge(detached, (node, nr, detached._sizes, detached._key, None))
+    edge = view_history.edge_of_written(node, detached._key)
+    return _with_edge(detached, edge or (node, nr, detached._sizes, detached._key, None))
 
 
 def _with_edge(detached: Tensor, edge: Edge) -> Tensor:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 from torchgen_out._runtime.autograd import grad_mode
-from torchgen_out._runtime.autograd.node import Edge, Node
+from torchgen_out._runtime.autograd.node import Edge, Node, next_sequence_nr
 from torchgen_out._runtime.core.dense import dense_layout
 from torchgen_out._runtime.core.memory_format import contiguous_format
 from torchgen_out._runtime.core.size import Size
@@ -99,5 +100,24 @@ def copy_slices(base: Tensor, view: Tensor, function: Node, edge: Edge | None) -
     node.base = base._sizes, base._strides, base._offset
     node.view = view._sizes, view._strides, view._offset
     node.function = function
+    function._slices = weakref.ref(node)
     node.edges = (edge, *function.edges[1:])
     return node
+
+
+def edge_of_written(function: Node, key: int) -> Edge | None:
+    """Return where the gradient of what `function` wrote through a view goes.
+
+    It is a part of the base. A way to the function itself would be a second one, and the first
+    releases what the function has saved. None for a function that did not write through a view.
+    """
+    reference = getattr(function, "_slices", None)
+    if reference is None:
+        return None
+    slices = reference()
+    node = AsStridedBackward0()
+    node.base, node.view = slices.base, slices.view
+    node.edges = ((slices, 0, slices.base[0], key, None),)
+    node.sequence_nr = next_sequence_nr()
+    node.extras = None
+    return (node, 0, slices.view[0], key, None)

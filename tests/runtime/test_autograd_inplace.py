@@ -116,6 +116,46 @@ def test_both_operands_of_an_inplace_product(torch):
     assert y.grad.tolist() == [2.0, 3.0]
 
 
+RESULT_SAVING = ("exp_", "expm1_", "reciprocal_", "rsqrt_", "sigmoid_", "sqrt_", "tan_", "tanh_")
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda torch, x: (x * 1)[1:],
+        lambda torch, x: (x * 1)[1:][:1],
+        lambda torch, x: (x * 1).t(),
+        lambda torch, x: (x * 1).diagonal(),
+        lambda torch, x: torch.matmul(x.view(3, 2, 2), x[:2, :2]),
+        lambda torch, x: torch.nn.functional.linear(x.view(3, 2, 2), x[:2, :2]),
+        lambda torch, x: torch.tensordot(x, x.t(), 1),
+        lambda torch, x: torch.einsum("bij,jk->bik", x.view(3, 2, 2), x[:2, :2]),
+        lambda torch, x: torch.nn.functional.conv1d(x, x[None, :, :1]),
+    ],
+)
+@pytest.mark.parametrize("name", RESULT_SAVING)
+def test_second_gradients_of_a_view_written_by_what_saves_its_result(torch, view, name):
+    gradients = []
+    for write in (name, name.removesuffix("_")):
+        x = torch.linspace(0.2, 0.9, 12, dtype=torch.float64).view(3, 4).requires_grad_()
+        y = getattr(view(torch, x), write)()
+        (grad,) = torch.autograd.grad((y * y).sum(), x, create_graph=True)
+        (grad * grad).sum().backward()
+        gradients.append(x.grad.flatten().tolist())
+    assert gradients[0] == pytest.approx(gradients[1])
+
+
+def test_second_gradients_by_way_of_the_base_of_what_was_written(torch):
+    x = leaf(torch, [1.0, 2.0, 3.0])
+    base = x * 1
+    base[1:].tanh_()
+    (grad,) = torch.autograd.grad((base * base).sum(), x, create_graph=True)
+    grad.sum().backward()
+    y = x.detach()[1:].tanh()
+    slope = 1 - y * y
+    assert x.grad.tolist() == pytest.approx([2.0, *(2 * slope * (slope - 2 * y * y)).tolist()])
+
+
 def test_a_result_saved_by_an_inplace_operator(torch):
     x = leaf(torch, [0.0, 1.0])
     y = x * 1
