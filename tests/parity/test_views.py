@@ -241,16 +241,6 @@ def test_chunk(x: Any, chunks: int, dim: int) -> None:
     agree(x, views.chunk, torch.chunk, chunks, dim)
 
 
-@given(sources(), small, dims)
-def test_tensor_split_sections(x: Any, sections: int, dim: int) -> None:
-    agree(x, views.tensor_split_sections, torch.tensor_split, sections, dim)
-
-
-@given(sources(), st.lists(st.integers(-5, 5), max_size=3), dims)
-def test_tensor_split_indices(x: Any, indices: list[int], dim: int) -> None:
-    agree(x, views.tensor_split_indices, torch.tensor_split, indices, dim)
-
-
 @given(sources(), dims)
 def test_unbind(x: Any, dim: int) -> None:
     agree(x, views.unbind, torch.unbind, dim)

@@ -116,6 +116,45 @@ def test_both_operands_of_an_inplace_product(torch):
     assert y.grad.tolist() == [2.0, 3.0]
 
 
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        lambda torch, x: x.tensor_split(2),
+        lambda torch, x: x.tensor_split((1, 3)),
+        lambda torch, x: x.tensor_split(torch.tensor([1, 2]), 1),
+        lambda torch, x: x.hsplit(2),
+        lambda torch, x: x.vsplit((1,)),
+        lambda torch, x: x.view(2, 1, 4, 2).dsplit(2),
+        lambda torch, x: x.unsafe_split(2),
+        lambda torch, x: x.unsafe_split_with_sizes((1, 3)),
+        lambda torch, x: x.unsafe_chunk(2, 1),
+    ],
+)
+def test_pieces_that_may_be_written_to(torch, pieces):
+    x, factor = torch.ones(4, 4, requires_grad=True), leaf(torch, 3.0)
+    first, last, *_ = pieces(torch, x * 1)
+    last.mul_(factor)
+    (first.sum() + last.sum()).backward()
+    assert x.grad.sum() == first.numel() + 3 * last.numel()
+    assert factor.grad == last.numel()
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        lambda x: x.split(2),
+        lambda x: x.split([1, 3]),
+        lambda x: x.split_with_sizes([1, 3]),
+        lambda x: x.chunk(2),
+        lambda x: x.unbind(),
+    ],
+)
+def test_pieces_that_may_not_be_written_to(torch, pieces):
+    x = torch.ones(4, 4, requires_grad=True)
+    with pytest.raises(RuntimeError, match="is the output of a function that returns multiple"):
+        pieces(x * 1)[1].mul_(2)
+
+
 RESULT_SAVING = ("exp_", "expm1_", "reciprocal_", "rsqrt_", "sigmoid_", "sqrt_", "tan_", "tanh_")
 
 

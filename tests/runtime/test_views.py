@@ -96,8 +96,6 @@ def test_pieces_put_together_are_the_whole(pair: Any, count: int) -> None:
     for pieces in (
         views.split(tensor, count, -1),
         views.chunk(tensor, count, -1),
-        views.tensor_split_sections(tensor, count, -1),
-        views.tensor_split_indices(tensor, [count], -1),
     ):
         joined = np.concatenate([shown(tensor, piece) for piece in pieces], -1)
         np.testing.assert_array_equal(joined, array)

@@ -3363,6 +3363,51 @@ def split_with_sizes_copy(
     return tuple(copies_bodies.copied("split_with_sizes", input, split_sizes, dim))
 
 
+def tensor_split__sections(
+    input: Tensor = MISSING, sections: int = MISSING, dim: int = 0, **_words: Unpack[InputDim]
+) -> tuple[Tensor, ...]:
+    """tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]
+
+    Cut into exactly `sections` pieces along `dim`; the first ones may be longer by one.
+    """
+    if _words:
+        return respelled(tensor_split__sections, locals())
+    if sections.__class__ is not int:
+        if sections is MISSING:
+            raise missing_arguments("tensor_split", input=input, sections=sections)
+        sections = as_int(sections, "tensor_split", "sections", 2)
+    if dim.__class__ is not int:
+        dim = as_int(dim, "tensor_split", "dim", 3)
+    if input.__class__ not in TENSORS:
+        if (_answer := overridden(tensor_split__sections, locals())) is not NotImplemented:
+            return _answer
+        check_tensors("tensor_split", ("self", 0, "tensor", input))
+    return tuple(splitting_bodies.tensor_split_sections(input, sections, dim))
+
+
+def tensor_split__indices(
+    input: Tensor = MISSING,
+    indices: Sequence[int] = MISSING,
+    dim: int = 0,
+    **_words: Unpack[InputDim],
+) -> tuple[Tensor, ...]:
+    """tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[]
+
+    Cut along `dim` at `indices`, each read as a bound of a slice.
+    """
+    if _words:
+        return respelled(tensor_split__indices, locals())
+    if indices is MISSING:
+        raise missing_arguments("tensor_split", input=input, indices=indices)
+    if dim.__class__ is not int:
+        dim = as_int(dim, "tensor_split", "dim", 3)
+    if input.__class__ not in TENSORS:
+        if (_answer := overridden(tensor_split__indices, locals())) is not NotImplemented:
+            return _answer
+        check_tensors("tensor_split", ("self", 0, "tensor", input))
+    return tuple(splitting_bodies.tensor_split_indices(input, indices, dim))
+
+
 def tensor_split__tensor_indices_or_sections(
     input: Tensor = MISSING,
     tensor_indices_or_sections: Tensor = MISSING,
@@ -3702,7 +3747,7 @@ def unsafe_split(
 ) -> tuple[Tensor, ...]:
     """unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]
 
-    `split` by another name.
+    `split`, of which the pieces may be written to in place while recording.
     """
     if _words:
         return respelled(unsafe_split, locals())
@@ -3716,7 +3761,7 @@ def unsafe_split(
         if (_answer := overridden(unsafe_split, locals())) is not NotImplemented:
             return _answer
         check_tensors("unsafe_split", ("self", 0, "tensor", input))
-    return input.split(split_size, dim)
+    return tuple(splitting_bodies.unsafe_split(input, split_size, dim))
 
 
 def unsafe_split_with_sizes(
@@ -3727,7 +3772,7 @@ def unsafe_split_with_sizes(
 ) -> tuple[Tensor, ...]:
     """unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]
 
-    `split_with_sizes` by another name.
+    `split_with_sizes`, of which the pieces may be written to in place while recording.
     """
     if _words:
         return respelled(unsafe_split_with_sizes, locals())
@@ -3739,7 +3784,7 @@ def unsafe_split_with_sizes(
         if (_answer := overridden(unsafe_split_with_sizes, locals())) is not NotImplemented:
             return _answer
         check_tensors("unsafe_split_with_sizes", ("self", 0, "tensor", input))
-    return input.split_with_sizes(split_sizes, dim)
+    return tuple(splitting_bodies.unsafe_split_with_sizes(input, split_sizes, dim))
 
 
 def unsafe_chunk(
@@ -3747,7 +3792,7 @@ def unsafe_chunk(
 ) -> tuple[Tensor, ...]:
     """unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]
 
-    `chunk` by another name.
+    `chunk`, of which the pieces may be written to in place while recording.
     """
     if _words:
         return respelled(unsafe_chunk, locals())
@@ -3761,7 +3806,7 @@ def unsafe_chunk(
         if (_answer := overridden(unsafe_chunk, locals())) is not NotImplemented:
             return _answer
         check_tensors("unsafe_chunk", ("self", 0, "tensor", input))
-    return input.chunk(chunks, dim)
+    return tuple(splitting_bodies.unsafe_chunk(input, chunks, dim))
 
 
 def permute_backward(grad: Tensor, dims: Sequence[int]) -> Tensor:
@@ -3963,42 +4008,6 @@ def chunk_backward(
         if _answer is not NotImplemented:
             return _answer
     return backward_bodies.chunk_backward(grads, chunks, dim, input_sizes)
-
-
-def tensor_split_backward(
-    grads: Sequence[Tensor | None], sections: int, dim: int, input_sizes: Sequence[int]
-) -> Tensor:
-    """tensor_split_backward(Tensor?[] grads, SymInt sections, int dim, SymInt[] input_sizes) ->
-    Tensor
-
-    The gradient of `tensor_split` into sections.
-    """
-    if sections.__class__ is not int:
-        sections = as_int(sections, "tensor_split_backward", "sections", 2)
-    if dim.__class__ is not int:
-        dim = as_int(dim, "tensor_split_backward", "dim", 3)
-    if holds_others(grads):
-        _answer = overridden(tensor_split_backward, locals())
-        if _answer is not NotImplemented:
-            return _answer
-    return backward_bodies.tensor_split_backward(grads, sections, dim, input_sizes)
-
-
-def tensor_split_indices_backward(
-    grads: Sequence[Tensor | None], indices: Sequence[int], dim: int, input_sizes: Sequence[int]
-) -> Tensor:
-    """tensor_split_indices_backward(Tensor?[] grads, SymInt[] indices, int dim, SymInt[]
-    input_sizes) -> Tensor
-
-    The gradient of `tensor_split` at indices; pieces may overlap or leave gaps.
-    """
-    if dim.__class__ is not int:
-        dim = as_int(dim, "tensor_split_indices_backward", "dim", 3)
-    if holds_others(grads):
-        _answer = overridden(tensor_split_indices_backward, locals())
-        if _answer is not NotImplemented:
-            return _answer
-    return backward_bodies.tensor_split_indices_backward(grads, indices, dim, input_sizes)
 
 
 def unbind_backward(grads: Sequence[Tensor | None], dim: int) -> Tensor:

@@ -110,6 +110,8 @@ from torchgen_out.functions.composite import (
     std__dim,
     std_mean__default,
     std_mean__dim,
+    tensor_split__indices,
+    tensor_split__sections,
     tensor_split__tensor_indices_or_sections,
     tensordot__default,
     tensordot__pair,
@@ -198,8 +200,6 @@ from torchgen_out.functions.view import (
     squeeze__default,
     squeeze__dim,
     squeeze__dims,
-    tensor_split__indices,
-    tensor_split__sections,
     view__default,
     view__dtype,
 )

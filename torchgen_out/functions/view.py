@@ -608,51 +608,6 @@ def chunk(
     return call(input, chunks, dim)
 
 
-_tensor_split_sections = operators.tensor_split_sections.calls
-
-
-def tensor_split__sections(
-    input: Tensor = MISSING, sections: int = MISSING, dim: int = 0, **_words: Unpack[InputDim]
-) -> tuple[Tensor, ...]:
-    """tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]
-
-    Cut into exactly `sections` pieces along `dim`; the first ones may be longer by one.
-    """
-    if _words:
-        return respelled(tensor_split__sections, locals())
-    if sections is MISSING:
-        raise missing_arguments("tensor_split", input=input, sections=sections)
-    try:
-        call = _tensor_split_sections[input._key]
-    except AttributeError:
-        return _tensor_split_sections.miss(input, sections, dim)
-    return call(input, sections, dim)
-
-
-_tensor_split_indices = operators.tensor_split_indices.calls
-
-
-def tensor_split__indices(
-    input: Tensor = MISSING,
-    indices: Sequence[int] = MISSING,
-    dim: int = 0,
-    **_words: Unpack[InputDim],
-) -> tuple[Tensor, ...]:
-    """tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[]
-
-    Cut along `dim` at `indices`, each read as a bound of a slice.
-    """
-    if _words:
-        return respelled(tensor_split__indices, locals())
-    if indices is MISSING:
-        raise missing_arguments("tensor_split", input=input, indices=indices)
-    try:
-        call = _tensor_split_indices[input._key]
-    except AttributeError:
-        return _tensor_split_indices.miss(input, indices, dim)
-    return call(input, indices, dim)
-
-
 _unbind_int = operators.unbind_int.calls
 
 

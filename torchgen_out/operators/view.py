@@ -306,24 +306,6 @@ chunk = View(
     record=nodes.recording_chunk,
 )
 
-tensor_split_sections = View(
-    "tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]",
-    {"self": "tensor"},
-    function=views.tensor_split_sections,
-    several=True,
-    differentiable=("self",),
-    record=nodes.recording_tensor_split_sections,
-)
-
-tensor_split_indices = View(
-    "tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[]",
-    {"self": "tensor"},
-    function=views.tensor_split_indices,
-    several=True,
-    differentiable=("self",),
-    record=nodes.recording_tensor_split_indices,
-)
-
 unbind_int = View(
     "unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]",
     {"self": "tensor"},

@@ -25,8 +25,6 @@ from torchgen_out._runtime.ops.views.pieces import (
     chunk,
     split,
     split_with_sizes,
-    tensor_split_indices,
-    tensor_split_sections,
     unbind,
 )
 from torchgen_out._runtime.ops.views.selection import diagonal, narrow, select, slice, unfold
@@ -59,8 +57,6 @@ __all__ = [
     "squeeze_dim",
     "squeeze_dims",
     "t",
-    "tensor_split_indices",
-    "tensor_split_sections",
     "transpose",
     "unbind",
     "unflatten",

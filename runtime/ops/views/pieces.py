@@ -87,42 +87,6 @@ def chunk(self: Tensor, chunks: int, dim: int = 0) -> list[Geometry]:
 
 
 @layout_only
-def tensor_split_sections(self: Tensor, sections: int, dim: int = 0) -> list[Geometry]:
-    """Exactly `sections` pieces; the first ones are longer by one if it does not divide."""
-    dim = _splittable_dim(self, dim)
-    if sections <= 0:
-        raise RuntimeError(f"number of sections must be larger than 0, got {sections}")
-    length, longer = divmod(self._sizes[dim], sections)
-    return _consecutive(self, dim, [length + 1] * longer + [length] * (sections - longer))
-
-
-@layout_only
-def tensor_split_indices(self: Tensor, indices: Sequence[int], dim: int = 0) -> list[Geometry]:
-    """Pieces that end where `indices` say, each bound read as in a slice."""
-    dim = _splittable_dim(self, dim)
-    sizes, strides = list(self._sizes), self._strides
-    size = sizes[dim]
-    pieces = []
-    start = 0
-    for index in [*indices, size]:
-        first = min(start + size if start < 0 else start, size)
-        last = min(index + size if index < 0 else index, size)
-        first, last = max(first, 0), max(last, 0)
-        sizes[dim] = max(last - first, 0)
-        pieces.append((make_size(sizes), strides, self._offset + first * strides[dim]))
-        start = index
-    return pieces
-
-
-def _splittable_dim(self: Tensor, dim: int) -> int:
-    if not self._sizes:
-        raise RuntimeError(
-            "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims"
-        )
-    return normalize_dim(dim, len(self._sizes))
-
-
-@layout_only
 def unbind(self: Tensor, dim: int = 0) -> list[Geometry]:
     """One piece for every index of `dim`, without that dim."""
     dim = normalize_dim(dim, len(self._sizes))

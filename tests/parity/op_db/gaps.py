@@ -174,6 +174,15 @@ GAPS: tuple[Gap, ...] = (
         """,
         "float32",
     ),
+    Gap(
+        "groups of samples are computed again in backward, from the operand",
+        ("write leaf",),
+        """
+        nn.functional.linear_cross_entropy-chunked
+        nn.functional.linear_cross_entropy-chunked_none
+        """,
+        "float32",
+    ),
 )
 
 

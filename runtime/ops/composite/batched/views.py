@@ -140,7 +140,7 @@ RULES: dict[str, Rule] = {
 for _name in (
     "unflatten.int", "transpose.int", "swapaxes", "movedim.int", "movedim.intlist", "select.int",
     "slice.Tensor", "narrow", "unfold", "diagonal", "split.Tensor", "split.sizes",
-    "split_with_sizes", "chunk", "tensor_split.sections", "tensor_split.indices", "unbind.int",
+    "split_with_sizes", "chunk", "unbind.int",
 ):  # fmt: skip
     RULES[_name] = _counted
 """The rule of each view; one without is called sample by sample, and copied."""

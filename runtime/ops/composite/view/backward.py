@@ -5,7 +5,6 @@ Every body is made of public operators, so each gradient can be differentiated a
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
@@ -158,33 +157,6 @@ def chunk_backward(grads: Sequence[Any], chunks: int, dim: int, input_sizes: Seq
     if not size:
         return split_with_sizes_backward(grads, [0] * chunks, dim, input_sizes)
     return split_backward(grads, (size + chunks - 1) // chunks, dim, input_sizes)
-
-
-def tensor_split_backward(
-    grads: Sequence[Any], sections: int, dim: int, input_sizes: Sequence[int]
-) -> Any:
-    """The gradient of `tensor_split` into sections."""
-    length, longer = divmod(input_sizes[dim], sections)
-    lengths = [length + 1] * longer + [length] * (sections - longer)
-    return split_with_sizes_backward(grads, lengths, dim, input_sizes)
-
-
-def tensor_split_indices_backward(
-    grads: Sequence[Any], indices: Sequence[int], dim: int, input_sizes: Sequence[int]
-) -> Any:
-    """The gradient of `tensor_split` at indices; pieces may overlap or leave gaps."""
-    size = input_sizes[dim]
-    bounds = [0, *(slice(each).indices(size)[1] for each in indices), size]
-    lengths = [end - start for start, end in itertools.pairwise(bounds)]
-    if min(lengths) >= 0:
-        return split_with_sizes_backward(grads, lengths, dim, input_sizes)
-    like = next(grad for grad in grads if grad is not None)
-    total = like.new_zeros(input_sizes)
-    starts, ends = [0, *indices], [*indices, size]
-    for grad, start, end in zip(grads, starts, ends, strict=True):
-        if grad is not None:
-            total = total + slice_backward(grad, input_sizes, dim, start, end, 1)
-    return total
 
 
 def split_with_sizes_backward(

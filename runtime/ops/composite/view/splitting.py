@@ -1,12 +1,23 @@
-"""Composites that cut tensors: positions given as a tensor, and NumPy's h, v and d forms."""
+"""Composites that cut tensors: into slices, at positions in a tensor, NumPy's h, v and d forms.
+
+A slice is a view of its own and may be written to while recording, which the pieces of `split`,
+views of one call, may not.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import itertools
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any, TypeAlias
 
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core.shape import normalize_dim
+from torchgen_out._runtime.dispatch import calls
+
+Bounds: TypeAlias = tuple[tuple[int, int], ...]
+"""Where pieces start and end."""
 
 
 def narrow_at(self: Any, dim: int, start: Any, length: int) -> Any:
@@ -14,6 +25,63 @@ def narrow_at(self: Any, dim: int, start: Any, length: int) -> Any:
     if start._sizes or start.dtype.kind != "i":
         raise RuntimeError("start must be an 0-dim integral Tensor.")
     return self.narrow(dim, int(start.item()), length)
+
+
+def tensor_split_sections(self: Any, sections: int, dim: int = 0) -> Any:
+    """Exactly `sections` pieces; the first ones are longer by one if it does not divide."""
+    dim = _splittable_dim(self, dim)
+    if sections <= 0:
+        raise RuntimeError(f"number of sections must be larger than 0, got {sections}")
+    return _sliced(self, _bounds_of_sections(self._sizes[dim], sections), dim)
+
+
+@lru_cache(maxsize=1024)
+def _bounds_of_sections(size: int, sections: int) -> Bounds:
+    length, longer = divmod(size, sections)
+    return _bounds_of_lengths([length + 1] * longer + [length] * (sections - longer))
+
+
+def _bounds_of_lengths(lengths: Sequence[int]) -> Bounds:
+    ends = itertools.accumulate(lengths)
+    return tuple([(end - length, end) for length, end in zip(lengths, ends, strict=True)])
+
+
+def tensor_split_indices(self: Any, indices: Sequence[int], dim: int = 0) -> Any:
+    """Pieces that end where `indices` say, each bound read as in a slice."""
+    dim = _splittable_dim(self, dim)
+    return _sliced(self, itertools.pairwise((0, *indices, self._sizes[dim])), dim)
+
+
+def _splittable_dim(self: Any, dim: int) -> int:
+    if not self._sizes:
+        raise RuntimeError(
+            "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims"
+        )
+    return normalize_dim(dim, len(self._sizes))
+
+
+def _sliced(self: Any, bounds: Iterable[tuple[int, int]], dim: int) -> Any:
+    call = calls.slice_Tensor[self._key]
+    return tuple([call(self, dim, start, end, 1) for start, end in bounds])
+
+
+def unsafe_split(self: Any, split_size: int, dim: int = 0) -> Any:
+    """`split` into slices."""
+    return _sliced_alike(self, self.detach().split(split_size, dim), dim)
+
+
+def unsafe_split_with_sizes(self: Any, split_sizes: Sequence[int], dim: int = 0) -> Any:
+    """`split_with_sizes` into slices."""
+    return _sliced_alike(self, self.detach().split_with_sizes(split_sizes, dim), dim)
+
+
+def unsafe_chunk(self: Any, chunks: int, dim: int = 0) -> Any:
+    """`chunk` into slices."""
+    return _sliced_alike(self, self.detach().chunk(chunks, dim), dim)
+
+
+def _sliced_alike(self: Any, pieces: Sequence[Any], dim: int) -> Any:
+    return _sliced(self, _bounds_of_lengths([piece.size(dim) for piece in pieces]), dim)
 
 
 def tensor_split_at(self: Any, tensor_indices_or_sections: Any, dim: int = 0) -> Any:
@@ -66,4 +134,5 @@ def _split(name: str, self: Any, indices_or_sections: int | Sequence[int], dim: 
                 f"torch.{name} attempted to split along dimension {dim}, but the size of the "
                 f"dimension {size} is not divisible by the split_size {sections}!"
             )
-    return self.tensor_split(indices_or_sections, dim)
+        return tensor_split_sections(self, sections, dim)
+    return tensor_split_indices(self, indices_or_sections, dim)
