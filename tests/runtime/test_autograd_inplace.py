@@ -195,6 +195,70 @@ def test_second_gradients_by_way_of_the_base_of_what_was_written(torch):
     assert x.grad.tolist() == pytest.approx([2.0, *(2 * slope * (slope - 2 * y * y)).tolist()])
 
 
+def _pairs(values):
+    return values[..., 0] + 1j * values[..., 1]
+
+
+PARTS_WRITTEN = [
+    (lambda torch, z: z.real.mul_(3), lambda torch, z: torch.complex(z.real * 3, z.imag)),
+    (lambda torch, z: z.imag.exp_(), lambda torch, z: torch.complex(z.real, z.imag.exp())),
+    (
+        lambda torch, z: torch.view_as_real(z).tanh_(),
+        lambda torch, z: torch.complex(z.real.tanh(), z.imag.tanh()),
+    ),
+    (
+        lambda torch, z: z.real[1:].mul_(z.imag[1:].detach().clone()),
+        lambda torch, z: torch.cat(
+            [z[:1], torch.complex(z.real[1:] * z.imag[1:].detach(), z.imag[1:])]
+        ),
+    ),
+]
+"""Writes to views of the parts of complex elements, and what they make of the whole."""
+
+
+@pytest.mark.parametrize(("write", "written"), PARTS_WRITTEN)
+def test_writes_to_parts_of_complex_elements(torch, write, written):
+    gradients = []
+    for _ in range(2):
+        x = torch.linspace(0.1, 1.2, 12, dtype=torch.float64).requires_grad_()
+        z = _pairs(x.view(3, 2, 2))
+        assert z._base is None
+        if gradients:
+            write(torch, z)
+        else:
+            z = written(torch, z)
+        (grad,) = torch.autograd.grad((z * z * (1 + 2j)).real.sum(), x, create_graph=True)
+        (second,) = torch.autograd.grad((grad * grad).sum(), x)
+        gradients.append((grad.tolist(), second.tolist()))
+    for got, expected in zip(*gradients, strict=True):
+        assert got == pytest.approx(expected)
+
+
+def test_writes_to_pairs_seen_as_complex_elements(torch):
+    x = torch.linspace(0.1, 1.2, 12, dtype=torch.float64).view(3, 2, 2).requires_grad_()
+    y = x * 1
+    torch.view_as_complex(y)[1:].mul_(2j)
+    (y * y * y).sum().backward()
+    turned = 2 * torch.stack([-x[1:, :, 1], x[1:, :, 0]], -1).detach()
+    slope = 3 * turned * turned
+    expected = torch.cat(
+        [
+            3 * (x[:1] * x[:1]).detach(),
+            2 * torch.stack([slope[..., 1], -slope[..., 0]], -1),
+        ]
+    )
+    assert x.grad.flatten().tolist() == pytest.approx(expected.flatten().tolist())
+
+
+def test_views_of_parts_follow_writes_to_the_whole(torch):
+    x = leaf(torch, [1.0, 2.0])
+    z = x * (1 + 2j)
+    parts = torch.view_as_real(z)
+    z.mul_(1j)
+    parts.sum().backward()
+    assert x.grad.tolist() == [-1.0, -1.0]
+
+
 def test_a_result_saved_by_an_inplace_operator(torch):
     x = leaf(torch, [0.0, 1.0])
     y = x * 1
