@@ -210,6 +210,18 @@ def check_tensors(name: str, *arguments: tuple[str, int, str, Any]) -> None:
             raise errors.wrong_argument_type(name, argument, position, kind, value) from None
 
 
+def unwritten(written: Any, *others: Any) -> Any:
+    """The tensor that a composite is about to overwrite: while recording a copy of it.
+
+    Its operators save what they read, and find it changed in backward if it is `written` itself.
+    """
+    if grad_mode.state.enabled:
+        for each in (written, *others):
+            if isinstance(each, Tensor) and each._key & keys.GRAD:
+                return ops.clone(written)
+    return written
+
+
 def store_inplace(name: str, self: Any, result: Any, rule: str = "cast") -> Any:
     """Put the result of a composite into `self`.
 

@@ -116,6 +116,34 @@ def test_both_operands_of_an_inplace_product(torch):
     assert y.grad.tolist() == [2.0, 3.0]
 
 
+COMPOSITES_IN_PLACE = {
+    "nan_to_num": lambda call, other: call(),
+    "logit": lambda call, other: call(),
+    "polygamma": lambda call, other: call(1),
+    "mvlgamma": lambda call, other: call(1),
+    "renorm": lambda call, other: call(2, 0, 0.1),
+    "round": lambda call, other: call(decimals=1),
+    "ldexp": lambda call, other: call(other),
+}
+"""Calls of composites that have an in-place form, by the name of their method."""
+
+
+@pytest.mark.parametrize("is_view", [False, True])
+@pytest.mark.parametrize("is_constant", [False, True])
+@pytest.mark.parametrize("name", COMPOSITES_IN_PLACE)
+def test_composites_in_place(torch, name, is_constant, is_view):
+    gradients = []
+    for form in (f"{name}_", name):
+        x = torch.tensor([[0.2, 0.3], [0.4, 0.7]], dtype=torch.float64)
+        other = x.clone().requires_grad_()
+        x.requires_grad_(not is_constant)
+        y = torch.stack([x, x])[1] if is_view else x * 1
+        y = COMPOSITES_IN_PLACE[name](getattr(y, form), other)
+        (y.sum() + x.sum() + other.sum()).backward()
+        gradients.append([None if each.grad is None else each.grad.tolist() for each in (x, other)])
+    assert gradients[0] == gradients[1]
+
+
 @pytest.mark.parametrize(
     "pieces",
     [

@@ -18,6 +18,7 @@ from torchgen_out._runtime.bindings.arguments import (
     store_inplace,
     store_out,
     store_parts,
+    unwritten,
 )
 from torchgen_out._runtime.bindings.calling import (
     holds_others,
@@ -1633,7 +1634,9 @@ def div___Tensor_mode(
         if rounding_mode is MISSING:
             raise missing_arguments("div_", input=input, other=other)
         rounding_mode = as_str(rounding_mode, "div", "rounding_mode", 0)
-    return store_inplace("div_", input, pointwise_bodies.div_mode(input, other, rounding_mode))
+    written = input
+    input = unwritten(input, other, rounding_mode)
+    return store_inplace("div_", written, pointwise_bodies.div_mode(input, other, rounding_mode))
 
 
 def div__Scalar(input: Number, other: Number) -> Tensor:
@@ -1728,7 +1731,9 @@ def ldexp_(input: Tensor, other: Tensor) -> Tensor:
 
     In-place variant of `ldexp`.
     """
-    return store_inplace("ldexp_", input, pointwise_bodies.ldexp(input, other))
+    written = input
+    input = unwritten(input, other)
+    return store_inplace("ldexp_", written, pointwise_bodies.ldexp(input, other))
 
 
 def positive(input: Tensor) -> Tensor:
@@ -1854,9 +1859,11 @@ def conj_physical_(input: Tensor) -> Tensor:
 
     In-place variant of `conj_physical`.
     """
+    written = input
+    input = unwritten(input)
     return store_inplace(
         "conj_physical_",
-        input,
+        written,
         ops._conj_physical(input) if input.dtype.is_complex else input,
         "exact",
     )
@@ -1901,7 +1908,11 @@ def round___decimals(input: Tensor = MISSING, *, decimals: int, **_words: Unpack
         if decimals is MISSING:
             raise missing_arguments("round_", input=input)
         decimals = as_int(decimals, "round", "decimals", 0)
-    return store_inplace("round_", input, pointwise_bodies.round_decimals(input, decimals), "exact")
+    written = input
+    input = unwritten(input, decimals)
+    return store_inplace(
+        "round_", written, pointwise_bodies.round_decimals(input, decimals), "exact"
+    )
 
 
 def fake_quantize_per_tensor_affine__default(
@@ -2056,8 +2067,10 @@ def nan_to_num_(
         posinf = as_float(posinf, "nan_to_num", "posinf", 3)
     if neginf is not None and neginf.__class__ is not float and neginf.__class__ is not int:
         neginf = as_float(neginf, "nan_to_num", "neginf", 4)
+    written = input
+    input = unwritten(input, nan, posinf, neginf)
     return store_inplace(
-        "nan_to_num_", input, pointwise_bodies.nan_to_num(input, nan, posinf, neginf), "exact"
+        "nan_to_num_", written, pointwise_bodies.nan_to_num(input, nan, posinf, neginf), "exact"
     )
 
 
@@ -2099,8 +2112,12 @@ def logit_(input: Tensor, eps: float | None = None) -> Tensor:
     """
     if eps is not None and eps.__class__ is not float and eps.__class__ is not int:
         eps = as_float(eps, "logit", "eps", 2)
+    written = input
+    input = unwritten(input, eps)
     return store_inplace(
-        "logit_", input, ops._logit(input) if eps is None else ops._logit(input.clamp(eps, 1 - eps))
+        "logit_",
+        written,
+        ops._logit(input) if eps is None else ops._logit(input.clamp(eps, 1 - eps)),
     )
 
 
@@ -2133,7 +2150,9 @@ def mvlgamma_(input: Tensor, p: int) -> Tensor:
     """
     if p.__class__ is not int:
         p = as_int(p, "mvlgamma", "p", 2)
-    return store_inplace("mvlgamma_", input, pointwise_bodies.mvlgamma(input, p))
+    written = input
+    input = unwritten(input, p)
+    return store_inplace("mvlgamma_", written, pointwise_bodies.mvlgamma(input, p))
 
 
 def polygamma(
@@ -2179,7 +2198,9 @@ def polygamma_(self: Tensor, n: int) -> Tensor:
     """
     if n.__class__ is not int:
         n = as_int(n, "polygamma", "n", 2)
-    return store_inplace("polygamma_", self, polygamma(n, self))
+    written = self
+    self = unwritten(self, n)
+    return store_inplace("polygamma_", written, polygamma(n, self))
 
 
 def special_modified_bessel_i0(
@@ -8537,7 +8558,9 @@ def renorm_(
         if maxnorm is MISSING:
             raise missing_arguments("renorm_", input=input, p=p, dim=dim, maxnorm=maxnorm)
         maxnorm = as_scalar(maxnorm, "renorm", "maxnorm", 4)
-    return store_inplace("renorm_", input, norms_bodies.renorm(input, p, dim, maxnorm), "exact")
+    written = input
+    input = unwritten(input, p, dim, maxnorm)
+    return store_inplace("renorm_", written, norms_bodies.renorm(input, p, dim, maxnorm), "exact")
 
 
 def norm_except_dim(

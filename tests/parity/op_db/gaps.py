@@ -179,7 +179,6 @@ GAPS: tuple[Gap, ...] = (
         ("write leaf",),
         """
         nn.functional.linear_cross_entropy-chunked
-        nn.functional.linear_cross_entropy-chunked_none
         """,
         "float32",
     ),

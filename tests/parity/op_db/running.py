@@ -58,6 +58,7 @@ def write_faults(entry: Entry, dtype: str, most: int | None = None) -> Iterator[
     if dtype == writes.DTYPE and _is_differentiable(entry, dtype):
         for i, sample in enumerate(islice(entry.samples(dtype, True), most)):
             yield from _named(i, writes.write_faults(entry, sample))
+            yield from _named(i, writes.inplace_faults(entry, sample))
 
 
 def _is_differentiable(entry: Entry, dtype: str) -> bool:

@@ -1,8 +1,11 @@
-"""What may be written to between a call and its backward: leaves and results, one at a time."""
+"""What may be written to between a call and its backward: leaves and results, one at a time.
+
+And by the call itself: backward of in-place forms.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
@@ -65,3 +68,55 @@ def _tensors(library: Any, entry: Entry, sample: Any) -> tuple[list[tuple[str, A
     results = [each for each in flat(made.result) if isinstance(each, library.Tensor)]
     kinds = [("leaf", made.leaves), ("result", results)]
     return [(kind, each) for kind, found in kinds for each in found], outputs
+
+
+def inplace_faults(entry: Entry, sample: Any) -> Iterator[Fault]:
+    """In-place forms whose backward fails here and not in PyTorch."""
+    for label, form in entry.inplace_forms.items():
+        for place in (_whole, _part):
+            try:
+                if inplace_error(torch, form, sample, place) is not None:
+                    continue
+            except (RuntimeError, ValueError, IndexError, TypeError):
+                continue  # PyTorch does not write here, or has no gradient
+            try:
+                ours = inplace_error(torchgen_out, entry.ours(label, form), sample, place)
+            except Unavailable:
+                return
+            except (RuntimeError, ValueError, IndexError, TypeError):
+                continue  # another check's fault
+            if ours is not None:
+                yield Fault(f"write {label}", f"{place.__name__}: {told(ours)}")
+
+
+def _whole(library: Any, tensor: Any) -> tuple[Any, Any]:
+    """A tensor to write to, and what shows the write: both the same."""
+    copy = tensor.clone()
+    return copy, copy
+
+
+def _part(library: Any, tensor: Any) -> tuple[Any, Any]:
+    """A view to write to, and its base."""
+    base = library.stack([tensor, tensor])
+    return base[1], base
+
+
+def inplace_error(
+    library: ModuleType, form: Any, sample: Any, place: Callable[..., tuple[Any, Any]]
+) -> RuntimeError | None:
+    """What backward says after an in-place form wrote to a copy of the first argument."""
+    shown: list[Any] = []
+
+    def write(first: Any, *args: Any, **kwargs: Any) -> Any:
+        written, shows = place(library, first)
+        shown.append(shows)
+        return form(written, *args, **kwargs)
+
+    made = attempt(library, write, sample)
+    if made.error is not None:
+        raise made.error
+    try:
+        shown[0].sum().backward()
+    except RuntimeError as error:
+        return error
+    return None
