@@ -16,7 +16,7 @@ _OF_ANNOTATIONS = frozenset({"device", "dtype", "layout", "memory_format"})
 """Types that only annotations name, beside arguments of that name."""
 _OF_BINDINGS = frozenset(
     {"AttributeError", "NotImplemented", "_answer", "_rest", "_words", "call", "globals", "int"}
-    | {"len", "locals", "orders", "tuple"}
+    | {"len", "locals", "orders", "tuple", "written"}
 )
 _OF_NODES = frozenset(
     {"below", "call", "each", "edges", "finish", "inplace", "keep", "node", "own_formulas", "tuple"}
