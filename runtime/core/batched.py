@@ -94,8 +94,10 @@ def samples_of(tensor: Tensor) -> BatchedStorage:
 
 def level_of(value: Any) -> int:
     """The level of the map whose samples a value is one of; 0 of none."""
-    storage = value._shared if isinstance(value, Tensor) else None
-    return storage.level if isinstance(storage, BatchedStorage) else 0
+    if not isinstance(value, Tensor):
+        return 0
+    storage = value._shared
+    return storage.level if storage.__class__ is BatchedStorage else 0
 
 
 def any_true(tensor: Tensor) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torchgen_out as torch
+from torchgen_out._runtime.autograd.node import LEAF
 from torchgen_out._runtime.library.programs import pytree
 from torchgen_out._runtime.library.transforms.lowering import Maps
 
@@ -214,23 +215,25 @@ class Inputs:
 
 def depends(results: Iterable[Tensor], leaves: Sequence[Tensor]) -> bool:
     """Whether results depend on tensors that require grad besides the leaves."""
-    own = {id(accumulator_of(each)) for each in leaves if each.is_leaf}
+    own = {id(each) for each in leaves if each.is_leaf}
     seen: set[int] = set()
-    nodes = [each.grad_fn or accumulator_of(each) for each in results if each.requires_grad]
+    given = [each for each in results if each.requires_grad]
+    if any(each.grad_fn is None and id(each) not in own for each in given):
+        return True
+    nodes = [each.grad_fn for each in given if each.grad_fn is not None]
     while nodes:
         node = nodes.pop()
-        if id(node) in seen or id(node) in own:
+        if id(node) in seen:
             continue
         seen.add(id(node))
-        if hasattr(node, "variable"):
-            return True
-        nodes += [each for each, _ in node.next_functions if each is not None]
+        for edge in node.edges:
+            if edge is None:
+                continue
+            if edge[1] != LEAF:
+                nodes.append(edge[0])
+            elif id(edge[0]) not in own:
+                return True
     return False
-
-
-def accumulator_of(leaf: Tensor) -> Any:
-    """The node that would accumulate a leaf's gradient."""
-    return torch.autograd.graph.get_gradient_edge(leaf).node
 
 
 # -- arguments ----------------------------------------------------------------------------------

@@ -30,23 +30,27 @@ class Given:
         self.operator = table.operator
         self.original = args
         self.names, defaults = _parameters_of(self.operator.schema)
-        self.level = level = max(map(batched.level_of, flat(args)))
+        levels = [_level_of(arg) for arg in args]
+        self.level = level = max(levels)
         self.args: list[Any] = []
         self.held: list[Any] = []
-        for arg in (*args, *defaults[len(args) :]):
+        for arg, own in zip(args, levels, strict=True):
             if isinstance(arg, (list, tuple)):
                 held = [batched.level_of(each) == level for each in arg]
                 pairs = zip(arg, held, strict=True)
-                self.args.append(
-                    [batched.samples_of(each).value if own else each for each, own in pairs]
-                    if any(held)
-                    else arg
-                )
+                if own == level:
+                    arg = [batched.samples_of(each).value if of else each for each, of in pairs]
+                self.args.append(arg)
                 self.held.append(held)
-                continue
-            is_held = batched.level_of(arg) == level
-            self.args.append(batched.samples_of(arg).value if is_held else arg)
-            self.held.append(is_held)
+            elif own == level:
+                self.args.append(batched.samples_of(arg).value)
+                self.held.append(True)
+            else:
+                self.args.append(arg)
+                self.held.append(False)
+        for default in defaults[len(args) :]:
+            self.args.append(default)
+            self.held.append([] if isinstance(default, (list, tuple)) else False)
         self.size = maps.state.entered[level - 1].size
 
     @property
@@ -99,21 +103,19 @@ class Given:
         return wrap(*seen) if wrap else tuple(seen)
 
 
+def _level_of(arg: Any) -> int:
+    """The level of the innermost map of which an argument, or a member of a list, is a sample."""
+    if isinstance(arg, (list, tuple)):
+        return max(map(batched.level_of, arg), default=0)
+    return batched.level_of(arg)
+
+
 @cache
 def _parameters_of(schema: str) -> tuple[list[str], tuple[Any, ...]]:
     """The names of a schema's parameters, and their defaults: None for those that have none."""
     parameters = overrides.parameters(schema)
     defaults = [None if each is overrides.NO_DEFAULT else each for _, _, each in parameters]
     return [name for name, _, _ in parameters], tuple(defaults)
-
-
-def flat(values: Any) -> Iterator[Any]:
-    """Arguments, those in lists one by one."""
-    for value in values:
-        if isinstance(value, (list, tuple)):
-            yield from value
-        else:
-            yield value
 
 
 class Sides:
