@@ -22,7 +22,7 @@ from torchgen_out._runtime.kernels.typed import typed
 
 Array = Any
 
-WORK = 30
+WORK = 60
 """How much more a state costs than an element of element-wise work."""
 
 
@@ -40,17 +40,22 @@ def ctc_loss(
 ) -> None:
     """Write minus the log-likelihoods and alpha. **Raises** IndexError if a label is no class."""
     integers = _integers(targets, starts, input_lengths, target_lengths)
-    labels, begins, _, counts = integers
-    for begin, count in zip(begins.tolist(), counts.tolist(), strict=True):
-        used = labels[begin : begin + count]  # what pads them may be any number
-        bad = used[(used < 0) | (used >= log_probs.shape[2])]
-        if bad.size:
-            raise errors.target_out_of_bounds(bad[0])
     if loss.size:
         arrays = contiguous(log_probs), *integers
         loop = follow_forward.of(log_probs.dtype)
         work = WORK * log_alpha.size
-        threads.run_ranges(loop, loss.size, work, loss, log_alpha, *arrays, blank)
+        if not threads.run_ranges(loop, loss.size, work, loss, log_alpha, *arrays, blank):
+            raise _bad_label(*integers, log_probs.shape[2])
+
+
+def _bad_label(labels: Array, begins: Array, _: Array, counts: Array, classes: int) -> Exception:
+    """The error of the first label that is no class; what pads labels may be any number."""
+    for begin, count in zip(begins.tolist(), counts.tolist(), strict=True):
+        used = labels[begin : begin + count]
+        bad = used[(used < 0) | (used >= classes)]
+        if bad.size:
+            return errors.target_out_of_bounds(bad[0])
+    raise AssertionError("all labels are classes")
 
 
 def ctc_loss_backward(
@@ -126,7 +131,9 @@ def log_add(a, b):
 
 @typed
 def follow_forward(first, last, loss, log_alpha, log_probs, targets, starts, times, counts, blank):
-    """Sequences one by one: alpha from the first time to the last, and the loss at the end."""
+    """Sequences one by one: alpha from the first time to the last, and the loss at the end. False
+    if a label is no class.
+    """
     none, most = T(-np.inf), most_states(counts)
     all_labels, all_skips = np.empty(most, np.int64), np.empty(most + 2, np.bool_)
     all_before, all_emitted = np.empty(most + 2, loss.dtype), np.empty(most, loss.dtype)
@@ -135,6 +142,9 @@ def follow_forward(first, last, loss, log_alpha, log_probs, targets, starts, tim
         labels, skips = all_labels[:states], all_skips[: states + 2]
         before, emitted = all_before[: states + 2], all_emitted[:states]
         skips[:2], before[:] = False, none
+        for k in range(starts[n], starts[n] + counts[n]):
+            if targets[k] < 0 or targets[k] >= log_probs.shape[2]:
+                return False
         spread_labels(labels, skips[2:], targets, starts[n], blank)
         log_alpha[n] = none
         for t in range(time):
@@ -152,6 +162,7 @@ def follow_forward(first, last, loss, log_alpha, log_probs, targets, starts, tim
             loss[n] = -before[2]
         else:
             loss[n] = -log_add(before[states + 1], before[states])
+    return True
 
 
 @typed
