@@ -85,7 +85,7 @@ at_fork(after_in_child=_forget_pool)
 
 
 def run_flat(
-    kernel: Any, arrays: tuple[Any, ...], scalars: tuple[Any, ...] = (), *, work: int = 1
+    kernel: Any, arrays: tuple[Any, ...], scalars: tuple[Any, ...] = (), *, work: float = 1
 ) -> None:
     """kernel(*arrays, *scalars) over arrays of one length, split among the threads.
 
@@ -93,7 +93,7 @@ def run_flat(
     more an element costs than moving it.
     """
     size = arrays[0].size
-    grains = size * work // GRAIN
+    grains = int(size * work) // GRAIN
     parts = min(_threads, grains)
     if parts <= 1:
         kernel(*arrays, *scalars)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cache, partial
+from collections.abc import Sequence
 from typing import Any
 
 from torchgen_out._runtime.backends.common.output import Output
@@ -13,7 +12,7 @@ from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch.call_spec import NEW, UPDATE
 from torchgen_out._runtime.kernels import plan as plans
 from torchgen_out._runtime.kernels import threads
-from torchgen_out._runtime.kernels.cpu import pool, streaming
+from torchgen_out._runtime.kernels.cpu import pool
 from torchgen_out._runtime.kernels.cpu.loops.pointwise_launches import LoopKernels, Run, plan_loop
 
 
@@ -48,19 +47,12 @@ class CPULoops:
         return {
             "memory_of": memory_of,
             "load": loops.inplace_kernel if mode == UPDATE else loops.flat_kernel,
-            "run_flat": threads.run_flat if mode == UPDATE else _share(len(outputs), loops.work),
+            "run_flat": threads.run_flat if mode == UPDATE else loops.sharing(len(outputs)),
             "work": loops.work,
             "small": min([loops.serial_below, *small]),
             **{f"empty{i}": pool.maker(0, dtype) for i, dtype in enumerate(made)},
             **{f"pooled{i}": pool.any_size(dtype) for i, dtype in enumerate(made)},
         }
-
-
-@cache
-def _share(outputs: int, work: int) -> Callable[..., None]:
-    """What makes flat loops of so many results."""
-    is_light = work <= streaming.LIGHT
-    return partial(streaming.run_flat, outputs=outputs) if is_light else threads.run_flat
 
 
 LOOPS = CPULoops()

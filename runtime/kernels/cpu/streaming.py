@@ -157,12 +157,13 @@ def run_flat(
     arrays: tuple[Any, ...],
     scalars: tuple[Any, ...] = (),
     *,
-    work: int = 1,
+    work: float = 1,
     outputs: int = 1,
 ) -> None:
-    """As `threads.run_flat`; what the first `outputs` arrays held before is not read."""
+    """As `threads.run_flat`, of light formulas; what the first `outputs` arrays held before is not
+    read."""
     nbytes = arrays[0].nbytes
-    if nbytes >= LEAST and work <= LIGHT and pays(nbytes):
+    if nbytes >= LEAST and pays(nbytes):
         call = native.native_call(kernel, (*arrays, *scalars))
         if call is not None and stream(call, arrays, scalars, work, outputs):
             return
@@ -170,7 +171,7 @@ def run_flat(
 
 
 def stream(
-    call: Native, arrays: tuple[Any, ...], scalars: tuple[Any, ...], work: int, outputs: int
+    call: Native, arrays: tuple[Any, ...], scalars: tuple[Any, ...], work: float, outputs: int
 ) -> bool:
     """Make a call block by block; whether it could be made so."""
     are_flat = all(kind.words == VECTOR_WORDS for kind in call.kinds[: len(arrays)])
@@ -183,7 +184,7 @@ def stream(
     numel = arrays[0].size
     step = BLOCK // max(array.itemsize for array in arrays[:outputs])
     numbers = call_at, words, len(arrays), outputs, step, numel
-    done = threads.run_ranges(_entry(), -(-numel // step), numel * work, *numbers)
+    done = threads.run_ranges(_entry(), -(-numel // step), int(numel * work), *numbers)
     del memory
     return done
 

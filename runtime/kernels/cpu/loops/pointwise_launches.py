@@ -37,9 +37,19 @@ class LoopKernels:
         self._contiguous: dict[Any, Any] = {}
         self._inplace: dict[Any, Any] = {}
         self._strided: dict[Any, Any] = {}
-        self.work = work_of(spec)
-        self.serial_below = _least_to_share(spec, self.work)
+        moved, work = sum(each.itemsize for each in (*spec.inputs, *spec.outputs)), work_of(spec)
+        self.is_light = work <= streaming.LIGHT
+        """Whether memory takes the time."""
+        self.work = max(work, moved / MOVED)
+        """How much more an element costs than one of `x + y` in float32."""
+        self.serial_below = _least_to_share(work, moved)
         """Elements that are not worth a second thread."""
+
+    def sharing(self, outputs: int) -> Callable[..., None]:
+        """What makes flat loops of so many results on threads."""
+        if not self.is_light:
+            return threads.run_flat
+        return partial(streaming.run_flat, outputs=outputs)
 
     def flat_kernel(self, form: tuple[int, ...] = ()) -> Any:
         """The flat loop, compiled or loaded now. form: the inputs' strides, unless all are 1."""
@@ -64,12 +74,12 @@ class LoopKernels:
         return found
 
 
-def _least_to_share(spec: PointwiseSpec, work: int) -> int:
-    """The elements from which on a second thread gains more than it takes to give it its part."""
+def _least_to_share(work: int, moved: int) -> int:
+    """The elements from which on a second thread gains more than it takes to give it its part.
+    moved: the bytes of an element."""
     if work > streaming.LIGHT:
         return -(-2 * threads.GRAIN // work)
-    moved = sum(each.itemsize for each in (*spec.inputs, *spec.outputs))
-    return 2 * threads.GRAIN * max(MOVED, moved) // moved
+    return 2 * threads.GRAIN * MOVED // moved
 
 
 PER_RUN = 32
@@ -92,7 +102,7 @@ def plan_loop(
         flat = (kernels.inplace_kernel if is_update else kernels.flat_kernel)(plan.flat_form)
         steps = (1,) * (outputs - 1) + plan.form
         lengths = tuple(max(plan.numel * step, 1) for step in steps)
-        share = _share_in_place if is_update else partial(streaming.run_flat, outputs=outputs)
+        share = _share_in_place if is_update else kernels.sharing(outputs)
         return partial(_run_flat_shared, share, flat, kernels.work, lengths), None
     runs = plan.numel // int(plan.loop_sizes[-1])
     # the parts of a strided loop are laid out one by one
@@ -124,7 +134,7 @@ def _run_counting(kernel: Any, loop: Any, dims: int, runs: int, *args: Any) -> N
 
 
 def _run_flat_shared(
-    share: Callable[..., None], kernel: Any, work: int, lengths: tuple[int, ...], *args: Any
+    share: Callable[..., None], kernel: Any, work: float, lengths: tuple[int, ...], *args: Any
 ) -> None:
     """The flat loop, made by `share` on threads. lengths: of the memory that each tensor takes."""
     count = len(lengths)
@@ -135,7 +145,7 @@ def _run_flat_shared(
     share(kernel, arrays, args[2 * count :], work=work)
 
 
-def _share_in_place(kernel: Any, arrays: Any, scalars: Any, work: int) -> None:
+def _share_in_place(kernel: Any, arrays: Any, scalars: Any, work: float) -> None:
     """A flat loop over its first input, which is given as the result, too."""
     threads.run_flat(kernel, arrays[1:], scalars, work=work)
 
@@ -144,7 +154,7 @@ def _shared(kernels: LoopKernels, plan: plans.PointwisePlan, outputs: int, in_pl
     """The strided loop, shared among threads."""
     count = outputs - 1 + len(plan.form)
     kernel = kernels.strided_kernel(plan.form[:1] * (outputs - 1) + plan.form, plan.tiled, in_place)
-    size, work = int(plan.loop_sizes[0]), plan.numel * kernels.work
+    size, work = int(plan.loop_sizes[0]), int(plan.numel * kernels.work)
     whole = plan.loop_for(outputs)
 
     @cache
