@@ -36,6 +36,7 @@ from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import overlap
 from torchgen_out._runtime.core.generator import Generator
+from torchgen_out._runtime.core.size import make_size
 from torchgen_out._runtime.core.tensor import Tensor, build
 from torchgen_out._runtime.dispatch import signature as signatures
 from torchgen_out._runtime.dispatch.operator import INPLACE, OUT, Call, Dispatch
@@ -116,8 +117,17 @@ class DeviceQueue:
         return elements
 
     def tensor_of(self, array: Array) -> Tensor:
-        """The tensor behind an array that the call has made."""
-        return next(each for each in self.kept if array_of(each) == array)
+        """The tensor behind an array that the call has made, its dims as the array has them."""
+        found = next((each for each in self.kept if array_of(each) == array), None)
+        if found is not None:
+            return found
+        turned = array.address, array.dtype, array.numel
+        made = next(
+            each
+            for each in self.kept
+            if (launching.address_of(each), each.dtype, each.numel()) == turned
+        )
+        return build(made._key, make_size(array.sizes), array.strides, 0, made._storage)
 
 
 def array_of(tensor: Tensor) -> Array:

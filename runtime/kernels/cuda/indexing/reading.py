@@ -26,14 +26,15 @@ def masked_select(queue: Queue, self: Array, mask: Array) -> Array:
 
 
 def nonzero(queue: Queue, self: Array) -> Array:
-    """Return the places of the elements that are not zero, one row each."""
+    """Return the places of the elements that are not zero: a column for each dim, dense as a vector
+    of its own, and a row for each element."""
     found = positions(queue, self)
-    out = queue.result((found.numel, self.ndim), dtypes.int64)
-    for dim, size in enumerate(self.sizes if out.numel else ()):
-        column = out.at(dim, (found.numel,), (self.ndim,))
-        numbers = (found.numel, self.ndim, self.strides[dim], size)
+    columns = queue.result((self.ndim, found.numel), dtypes.int64)
+    for dim, size in enumerate(self.sizes if columns.numel else ()):
+        column = columns.at(dim * found.numel, (found.numel,), (1,))
+        numbers = (found.numel, self.strides[dim], size)
         run_elements(queue, write_coordinate, found.numel, column, found, *numbers)
-    return out
+    return columns.at(0, (found.numel, self.ndim), (1, found.numel))
 
 
 def positions(queue: Queue, x: Array) -> Array:
@@ -60,11 +61,11 @@ def write_positions(found, sums, n):
         i = I(i + cuda.gridsize(1))
 
 
-@device_kernel("int64* int64*", "I I I I")
-def write_coordinate(out, found, n, distance, step, size):
+@device_kernel("int64* int64*", "I I I")
+def write_coordinate(out, found, n, step, size):
     """A thread owns positions at the distance of the grid: where they are along one dim."""
     i = I(cuda.grid(1))
     while i < n:
         along = divided(I(found[i]), step)
-        out[I(i * distance)] = np.int64(along - divided(along, size) * size)
+        out[i] = np.int64(along - divided(along, size) * size)
         i = I(i + cuda.gridsize(1))
