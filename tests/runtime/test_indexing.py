@@ -173,3 +173,13 @@ def test_one_index_of_a_view(name, shape):
         for bad in (x.shape[dim], -x.shape[dim] - 1):
             with pytest.raises(IndexError, match=f"index {bad} is out of bounds for dimension"):
                 x[(*[slice(None)] * dim, [0, bad])]
+
+
+def test_nothing_is_at_an_index_of_an_empty_dim():
+    """A loop over no elements looks at no index; a number that is none makes no new dim."""
+    for sizes, index in (((0, 0), 0), ((0, 4, 0), 0), ((2, 0, 3), 1)):
+        among = (*[slice(None)] * index, torch.tensor([0]))
+        with pytest.raises(IndexError, match="out of bounds"):
+            torch.zeros(sizes)[among if index else among[0]]
+    with pytest.raises(ValueError, match="long long"):
+        torch.arange(6).reshape(2, 3)[torch.tensor([0, 1]), [2**70]]

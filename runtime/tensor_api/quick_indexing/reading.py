@@ -123,7 +123,8 @@ def make_part(key: int) -> Way | None:
     def part(self: Tensor, items: tuple[Any, ...]) -> Tensor | None:
         last = items[-1] if items else None
         if last.__class__ is list and _INT.issuperset(map(type, last)):
-            return _taken(self, (*items[:-1], _listed(last)))
+            listed = _listed(last)
+            return None if listed is None else _taken(self, (*items[:-1], listed))
         if last.__class__ is Tensor and last._key == _NUMBERS:
             return _taken(self, items)
         geometry = locate(self, items)

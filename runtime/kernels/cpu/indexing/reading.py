@@ -49,6 +49,8 @@ def index(self: Array, indices: Sequence[Array | None]) -> Array:
 def _read_along(self: Array, dim: int, place: Array) -> Array:
     """Slices of one dim, where they are read."""
     flat, sizes = place.reshape(-1), self.shape
+    if flat.size and not sizes[dim]:  # a loop over no elements does not look at it
+        raise errors.index_out_of_bounds(int(flat[0]), dim, 0)
     shape = *sizes[:dim], flat.size, *sizes[dim + 1 :]
     order = range(self.ndim)
     if not self.flags.c_contiguous:
