@@ -140,6 +140,8 @@ def _kind_fields(program: LoweredProgram, operator: Operator, kind: str) -> Iter
     if kind == "pointwise":
         if operator.range_checked:
             yield Field("range_checked", translate.names_tuple(operator.range_checked))
+        if operator.has_tag("bool_conditions"):
+            yield Field("bool_conditions", "True")
         if operator.nonnegative:
             yield Field("nonnegative", _mapping(operator.nonnegative))
         assert isinstance(operator.kind, Pointwise)

@@ -100,6 +100,7 @@ TAGS: dict[str, str] = {
     "reinterpret": "the result has another dtype over the same memory",
     "number_first": "the first of several operands may be a number beside a tensor: `mul(2, x)`",
     "number_each": "all operands may be numbers: `mul(2, 3)`",
+    "bool_conditions": "operands outside the promotion are bool; bytes, as elsewhere, are refused",
     "same_elements": "the view has all elements, in their order",
     "across_devices": "the tensors may lie on different devices",
     "host_lists": "the tensors of a list may lie on the host, wherever the others do",

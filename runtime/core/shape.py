@@ -225,6 +225,19 @@ def joint_order(sizes: tuple[int, ...], operands: tuple[tuple[int, ...], ...]) -
     return tuple(order[::-1])
 
 
+def order_of_slices(sizes: tuple[int, ...], strides: tuple[int, ...], dim: int) -> tuple[int, ...]:
+    """Return the order of the dims of slices picked along `dim`: as the others lie.
+
+    As PyTorch, where dims of one element before `dim` tell nothing, and of equal strides neither
+    comes first.
+    """
+    others = [
+        0 if each == dim or (each < dim and size == 1) else stride
+        for each, (size, stride) in enumerate(zip(sizes, strides, strict=True))
+    ]
+    return joint_order((1,) * len(sizes), (tuple(others),))
+
+
 def _compare_order(
     sizes: Sequence[int], operands: Sequence[Sequence[int]], inner: int, outer: int
 ) -> int:

@@ -329,7 +329,8 @@ class Pointwise(Operator):
 
     promotion: the dtype rule; promoted: the operands that take part in it (others are loaded as
     they are). dtypes: the compute dtypes accepted. range_checked: the operands whose numbers must
-    be in the range of the dtype; nonnegative: those that must not be negative beside integers, and
+    be in the range of the dtype; bool_conditions: whether operands beside those in `promoted` are
+    bool, and never uint8; nonnegative: those that must not be negative beside integers, and
     what users are told. check: refuses arguments, or is None. arguments: for each argument of the
     call in order, 'operand', 'scalar' (takes the compute type) or 'raw'. formulas: the scalar
     function by the set of absent optional operands, as a tuple of names. at_defaults: a simpler
@@ -351,6 +352,7 @@ class Pointwise(Operator):
         dtypes: frozenset[str],
         formulas: dict[tuple[str, ...], Any],
         range_checked: tuple[str, ...] = (),
+        bool_conditions: bool = False,
         nonnegative: dict[str, str] | None = None,
         check: Call | None = None,
         defaults: dict[str, Any] | None = None,
@@ -367,6 +369,7 @@ class Pointwise(Operator):
         self.dtypes = dtypes
         self.formulas = formulas
         self.range_checked = range_checked
+        self.bool_conditions = bool_conditions
         self.nonnegative = nonnegative or {}
         self.check = check
         self.defaults = defaults or {}

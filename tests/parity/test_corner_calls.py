@@ -57,6 +57,23 @@ torch.zeros(4).masked_fill_(torch.ones(4, dtype=torch.uint8), 1)
 torch.where(torch.ones(4, dtype=torch.uint8), torch.ones(4), 0.0)
 """
 
+AMONG_SLICES = """
+torch.arange(35.0).view(5, 7).t()[None, torch.tensor([0, 3])]
+torch.arange(35.0).view(5, 7).t()[None, [0, 3]]
+torch.arange(15.0).view(3, 1, 5).permute(1, 2, 0)[0:9, torch.tensor([0, 1])]
+torch.arange(280.0).view(7, 5, 8).permute(2, 0, 1)[-2:-1, [0, 2, 2]]
+torch.arange(19932.0).view(151, 132).t()[None, torch.tensor([0, 3])]
+torch.arange(8.0).view(1, 4, 2).permute(2, 1, 0)[:, torch.tensor([0, 3, 1]), :]
+x = torch.zeros(3, 4); x[:, torch.tensor([0])] = 2**63; x
+x = torch.zeros(3); x[0] = 2**63; x
+x = torch.zeros(3); x[0] = 2**63 - 1; x
+x = torch.zeros(3); x[:1] = -2**64; x
+x = torch.arange(12.0).view(3, 4); x[:, torch.tensor([3, 2, 1, 0])] = x; x
+x = torch.arange(12.0).view(3, 4); x[torch.tensor([2, 1, 0])] = x; x
+x = torch.arange(12.0).view(3, 4); x[torch.tensor([2, 1])] = x[:2]; x
+x = torch.arange(12.0).view(3, 4); x[torch.tensor([2, 1])] = x[:2].clone(); x
+"""
+
 OUTSIDE_OF_NOTHING = """
 x = torch.zeros(4, 2, 1); x[:0, :, torch.tensor([-7])] = 1.0; x
 x = torch.zeros(4, 2, 1); x[:0, :, torch.tensor([-7])] = torch.ones(1); x
@@ -154,6 +171,7 @@ o = torch.zeros(1).expand(3); torch.mm(torch.ones(2, 2), torch.ones(2, 2), out=o
 """
 
 GROUPS = (
+    AMONG_SLICES,
     *(LEADING_ONES, OTHER_DTYPES, BYTES, OUTSIDE_OF_NOTHING),
     *(PADS, POOLS, EXTREMA, RESIZED, GIVEN_RESULTS),
 )

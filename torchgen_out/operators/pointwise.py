@@ -1908,6 +1908,7 @@ masked_fill_Scalar = Pointwise(
     promoted=("self",),
     dtypes=dtype_sets.ALL,
     range_checked=("value",),
+    bool_conditions=True,
     formulas={(): kernels.masked_fill_Scalar},
     vanishes_with=(("self", "mask"), ("self", "value")),
     differentiable=("self", "value"),

@@ -73,15 +73,14 @@ def _check_dtypes(
 def _check_conditions(operator: Pointwise, entries: dict[str, Any], compute: dtypes.dtype) -> None:
     """Operands outside the promotion are conditions: bool, or uint8 as before there was bool.
 
-    A mask is bool. What may be a number is one: a tensor without dims, which becomes what the
-    others are.
+    What may be a number is one: a tensor without dims, which becomes what the others are.
     """
     for name, entry in entries.items():
         if name not in operator.promoted and entry.__class__ is int:
             own = signatures.dtype_of(entry)
             if operator.operands[name].startswith("number"):
                 _check_number(operator, name, entry, compute)
-            elif name == "mask" and own is not dtypes.bool:
+            elif operator.bool_conditions and own is not dtypes.bool:
                 raise errors.boolean_mask_expected(f"{operator.base_name}_", own)
             elif own is dtypes.uint8:
                 deprecation.bytes_as_condition(operator.base_name, name)

@@ -12,7 +12,7 @@ import numpy as np
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core.dense import dense_layout
-from torchgen_out._runtime.core.shape import contiguous_strides, joint_order
+from torchgen_out._runtime.core.shape import contiguous_strides, order_of_slices
 from torchgen_out._runtime.core.size import Size
 from torchgen_out._runtime.core.storage import Storage
 from torchgen_out._runtime.core.tensor import Tensor, build
@@ -140,7 +140,7 @@ class _Laid(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def _laid(sizes: tuple[int, ...], strides: tuple[int, ...], dim: int) -> _Laid:
-    order = joint_order(sizes, ((*strides[:dim], 0, *strides[dim + 1 :]),))
+    order = order_of_slices(sizes, strides, dim)
     own, steps = (tuple([each[at] for at in order]) for each in (sizes, strides))
     is_in_order = list(order) == sorted(order)
     return _Laid(order, order.index(dim), own, steps, prod(sizes), is_in_order)

@@ -28,21 +28,26 @@ def make_writer(key: int) -> Way | None:
     own = dtypes.BY_INDEX[key & keys.DTYPE_MASK]
     if not is_on_cpu(key) or key & (keys.GRAD | keys.ZERO_DIM):
         return None
-    numbers, low, high = _accepted_numbers(own)
+    ranges = _accepted_numbers(own)
 
     def write(self: Tensor, index: Any, value: Any) -> bool:
         if 0 in self._strides:
             return False
-        if not _is_basic(index):
+        is_at_places = not _is_basic(index)
+        if is_at_places:
             index = several_places(index if index.__class__ is tuple else (index,))
             if index is None:
                 return False
         if isinstance(value, Tensor):
             if value._key & ~keys.ZERO_DIM != key:
                 return False
+            if is_at_places and value._storage is self._storage:  # the operator refuses overlaps
+                return False
             value = value._array()
-        elif value.__class__ not in numbers or not low <= value <= high:
-            return False
+        else:
+            accepted = ranges.get(value.__class__)
+            if accepted is None or not accepted[0] <= value <= accepted[1]:
+                return False
         try:
             self._array()[index] = value
         except (IndexError, ValueError):  # the operators say what is wrong
@@ -56,15 +61,14 @@ def make_writer(key: int) -> Way | None:
 writers = Ways(make_writer)
 
 
-def _accepted_numbers(own: dtypes.dtype) -> tuple[tuple[Any, ...], float, float]:
-    """The classes and the range of the numbers that NumPy writes as the operators would."""
+def _accepted_numbers(own: dtypes.dtype) -> dict[type, tuple[float, float]]:
+    """The numbers that NumPy writes as the operators would: the range of each class."""
     if own in (dtypes.float32, dtypes.float64):
-        return (float, int, bool), -finfo(own).max, finfo(own).max
+        most = finfo(own).max
+        return {float: (-most, most), int: (-(2**63), 2**63 - 1), bool: (0, 1)}
     if own.kind == "i":
-        return (int, bool), iinfo(own).min, iinfo(own).max
-    if own.kind == "b":
-        return (bool,), 0, 1
-    return (), 0, 0
+        return {int: (iinfo(own).min, iinfo(own).max), bool: (0, 1)}
+    return {bool: (0, 1)} if own.kind == "b" else {}
 
 
 def _is_basic(index: Any) -> bool:

@@ -43,7 +43,7 @@ def cat(result: TensorSpec, tensors: Sequence[TensorSpec], dim: int = 0) -> Laun
     if result.is_contiguous:
         return _plan_dense(result, tensors, dim)
     order = result.memory_order
-    seen = [each.permuted(order) if len(each.sizes) == ndim else each for each in tensors]
+    seen = [each.permuted(order) for each in tensors]
     turned = result.permuted(order)
     if turned.is_contiguous:
         return _plan_dense(turned, seen, order.index(dim))
@@ -193,9 +193,8 @@ it sooner than a loop of its own is called."""
 
 def _plan_moves(result: TensorSpec, tensors: Sequence[TensorSpec], dim: int) -> LaunchPlan | None:
     """The plan that moves each tensor by a loop; None for those that are not cut into many runs."""
-    ndim, behind, size = len(result.sizes), len(tensors), result.dtype.itemsize
-    taken = [(i, each) for i, each in enumerate(tensors) if len(each.sizes) == ndim and each.numel]
-    runs = sum(each.numel // _run_length(each, result) for _, each in taken)
+    behind, size = len(tensors), result.dtype.itemsize
+    runs = sum(each.numel // _run_length(each, result) for each in tensors)
     if (
         runs < FEW_RUNS * behind
         or size not in WORDS
@@ -203,7 +202,7 @@ def _plan_moves(result: TensorSpec, tensors: Sequence[TensorSpec], dim: int) -> 
     ):
         return None
     moves, start = [], 0
-    for i, each in taken:
+    for i, each in enumerate(tensors):
         found = find_mover(size, each[1:3], (each.sizes, result.strides))
         if found is None:
             return None
@@ -244,13 +243,12 @@ def _plan_slices(result: TensorSpec, tensors: Sequence[TensorSpec], dim: int) ->
     outer = prod(result.sizes[:dim])
     joins_few = not _is_narrow(result, outer)
     before = (slice(None),) * dim
-    ndim, behind = len(result.sizes), len(tensors)
+    behind, viewers = len(tensors), [viewer(each) for each in tensors]
     least = max(threads.GRAIN, SMALL_PART * behind)
-    given = [(i, viewer(each)) for i, each in enumerate(tensors) if len(each.sizes) == ndim]
 
     def run(out: Array, *args: Any) -> None:
         placed, pairs, start = out.reshape(result.sizes), [], 0
-        views = [view(args[i], args[behind + i]) for i, view in given]
+        views = [view(args[i], args[behind + i]) for i, view in enumerate(viewers)]
         if joins_few and result.numel < least:
             np.concatenate(views, dim, out=placed)
             return

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.build import kernel
 from torchgen_out._runtime.kernels.common.index import program_of
@@ -52,9 +53,7 @@ def _read_along(self: Array, dim: int, place: Array) -> Array:
     if flat.size and not sizes[dim]:  # a loop over no elements does not look at it
         raise errors.index_out_of_bounds(int(flat[0]), dim, 0)
     shape = *sizes[:dim], flat.size, *sizes[dim + 1 :]
-    order = range(self.ndim)
-    if not self.flags.c_contiguous:
-        order = places.result_order(self, [*[None] * dim, flat])
+    order = shapes.order_of_slices(sizes, self.strides, dim)
     out = np.empty([shape[each] for each in order], self.dtype).transpose(np.argsort(order))
     _read_slices()(out, self, dim, flat)
     return out if place.ndim == 1 else out.reshape(*sizes[:dim], *place.shape, *sizes[dim + 1 :])
