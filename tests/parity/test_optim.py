@@ -96,6 +96,27 @@ def test_ten_steps(name: str, options: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(("name", "options"), OPTIMIZERS, ids=str)
+def test_the_default_dtype_is_that_of_the_state(name: str, options: dict[str, Any]) -> None:
+    results = []
+    for library in (ours, theirs):
+        library.set_default_dtype(library.float64)
+        try:
+            weight = library.linspace(-1.0, 2.0, 7).requires_grad_()
+            optimizer = getattr(library.optim, name)([weight], **options)
+            for _ in range(6):
+                optimizer.zero_grad()
+                (weight**4).sum().backward()
+                optimizer.step()
+        finally:
+            library.set_default_dtype(library.float32)
+        state = optimizer.state[weight].items()
+        dtypes = {key: str(value.dtype) for key, value in state if hasattr(value, "dtype")}
+        results.append((weight, dtypes))
+    same([results[0][0]], [results[1][0]], 1e-14)
+    assert results[0][1] == results[1][1]
+
+
+@pytest.mark.parametrize(("name", "options"), OPTIMIZERS, ids=str)
 def test_state_continues_in_the_other_library(name: str, options: dict[str, Any]) -> None:
     """Five steps here, the rest there, through a file, is ten steps there."""
     reference = parameters(theirs)

@@ -91,7 +91,7 @@ class Adam(Optimizer):
                 group.setdefault(name, False)
         for values in self.state.values():
             if values and not isinstance(values["step"], torch.Tensor):
-                values["step"] = torch.tensor(float(values["step"]), dtype=torch.float32)
+                values["step"] = new_counter(float(values["step"]))
 
     def _state_of(self, parameter: Any, amsgrad: bool) -> dict[str, Any]:
         state: dict[str, Any] = self.state[parameter]

@@ -108,8 +108,7 @@ class NAdam(_WithMeans):
 
     def _new_state(self, parameter: Any) -> dict[str, Any]:
         means = super()._new_state(parameter)
-        product = torch.tensor(1.0, dtype=torch.float32)
-        return {"step": means.pop("step"), "mu_product": product, **means}
+        return {"step": means.pop("step"), "mu_product": new_counter(1.0), **means}
 
     def _move(
         self, parameter: Any, gradient: Any, state: dict[str, Any], group: dict[str, Any]

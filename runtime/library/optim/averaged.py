@@ -53,8 +53,8 @@ class ASGD(Optimizer):
             state = self.state[parameter]
             if not state:
                 state["step"] = new_counter()
-                state["eta"] = torch.tensor(lr, dtype=torch.float32)
-                state["mu"] = torch.tensor(1.0, dtype=torch.float32)
+                state["eta"] = new_counter(lr)
+                state["mu"] = new_counter(1.0)
                 state["ax"] = torch.zeros_like(parameter, memory_format=torch.preserve_format)
             parameter, gradient, state = real_views(parameter, gradient, state)
             state["step"] += 1
@@ -69,6 +69,6 @@ class ASGD(Optimizer):
                 state["ax"].copy_(parameter)
             else:
                 state["ax"].lerp_(parameter, mu)
-            # As tensors: both are rounded to float32, whatever a loaded state holds.
+            # As tensors: both are rounded to the default dtype, whatever a loaded state holds.
             state["eta"].copy_(torch.tensor(lr / (1 + lambd * lr * step) ** group["alpha"]))
             state["mu"].copy_(torch.tensor(1 / max(1, step - group["t0"])))

@@ -378,9 +378,15 @@ def check_tensor_lr(lr: Any) -> None:
         raise ValueError("Tensor lr must be 1-element")
 
 
-def new_counter() -> Any:
-    """A step count, a tensor as in PyTorch's files."""
-    return torch.tensor(0.0, dtype=torch.float32)
+def new_counter(value: float = 0.0) -> Any:
+    """A step count or a factor, a tensor as in PyTorch's files."""
+    return torch.tensor(value, dtype=scalar_dtype())
+
+
+def scalar_dtype(is_fused: bool | None = None) -> Any:
+    """Return the dtype of counters of steps: float64 where that is the default, else float32."""
+    is_double = not is_fused and torch.get_default_dtype() is torch.float64
+    return torch.float64 if is_double else torch.float32
 
 
 def real_views(

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torchgen_out as torch
+from torchgen_out._runtime.library.optim.optimizer import scalar_dtype as _get_scalar_dtype
 
 __all__ = [
     "_default_to_fused_or_foreach", "_disable_dynamo_if_unsupported",
@@ -44,14 +45,6 @@ def _get_value(x: Any) -> Any:
 def _stack_if_compiling(x: Any) -> Any:
     """Return the list: nothing is compiled."""
     return x
-
-
-def _get_scalar_dtype(is_fused: bool | None = None) -> Any:
-    """Return the dtype of counters of steps."""
-    if is_fused:
-        return torch.float32
-    is_double = torch.get_default_dtype() is torch.float64
-    return torch.float64 if is_double else torch.float32
 
 
 def _get_capturable_supported_devices(supports_xla: bool = True) -> list[str]:
