@@ -52,6 +52,28 @@ def test_casts_to_every_dtype(name):
         same(target.copy_(ours), expected.copy_(theirs))
 
 
+LAYOUTS = {
+    "dense": lambda x: x,
+    "steps": lambda x: x[::2],
+    "turned": lambda x: x[:15].reshape(3, 5).t(),
+    "expanded": lambda x: x[:, None].expand(-1, 3),
+    "one": lambda x: x[5:6],
+    "many": lambda x: x.repeat(4000).reshape(-1, 20).t(),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_casts_of_any_layout(layout):
+    values = [0.0, -0.0, 1.5, -1.5, 127.9, -128.7, 255.9, 256.0, 300.7, -300.2, 32767.5, -40000.0]
+    values += [65504.0, 7e4, 2.0**31 - 128, -(2.0**31), 0.1, 1e-7, -33.0, 5.0]
+    names = [name for name in NAMES if not name.startswith(("float8", "complex32", "uint1"))]
+    names = [name for name in names if name not in ("uint32", "uint64")]
+    for name in names:
+        ours, theirs = map(LAYOUTS[layout], pair(name, values))
+        for other in names:
+            same(ours.to(getattr(torch, other)), theirs.to(getattr(reference, other)))
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_is_made_and_moved(name):
     own, other = getattr(torch, name), getattr(reference, name)

@@ -10,7 +10,6 @@ from typing import Any
 
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.kernels import plan as plans
-from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.build import kernel
 from torchgen_out._runtime.kernels.common.pointwise import PointwiseSpec
 from torchgen_out._runtime.kernels.cpu.loops.pointwise_launches import LoopKernels, Run, plan_loop
@@ -20,7 +19,9 @@ MOST_PLACES = 256
 """For how many elements it is remembered where each comes from and goes to."""
 FLOATING = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64)
 TRUNCATED = (dtypes.int32, dtypes.int64, dtypes.bool)
-WHOLE = (*TRUNCATED, dtypes.int16, dtypes.int8, dtypes.uint8)
+SHORT = (dtypes.int16, dtypes.int8, dtypes.uint8)
+WHOLE = (*TRUNCATED, *SHORT)
+COMPLEX = (dtypes.complex64, dtypes.complex128)
 BY_SIZE = {1: dtypes.uint8, 2: dtypes.int16, 4: dtypes.int32, 8: dtypes.int64}
 """What elements are moved as that keep their dtype."""
 
@@ -57,6 +58,10 @@ def cast_kernels(own: dtypes.dtype, wanted: dtypes.dtype) -> LoopKernels | None:
     if own in FLOATING and wanted in (*FLOATING, *TRUNCATED):
         wide = dtypes.float64 in (own, wanted)
         return _kernels(own, wanted, dtypes.float64 if wide else dtypes.float32)
+    if own in FLOATING and wanted in SHORT:
+        return _kernels(own, wanted, dtypes.int32)
+    if own in (*WHOLE, *FLOATING, *COMPLEX) and wanted in COMPLEX:
+        return _kernels(own, wanted, wanted)
     if own in WHOLE and wanted in (*FLOATING, *WHOLE):
         through = wanted.opmath if wanted in FLOATING else dtypes.int64
         return _kernels(own, wanted, through)
@@ -88,10 +93,7 @@ def find_copier(
     if own is wanted and can_move(prod(out[0]), own.itemsize):
         return make_mover(own.itemsize, source, out), None
     plan = plans.plan_pointwise((source,), out, in_runs=True)
-    is_common = own is wanted or (own in FLOATING and wanted in FLOATING)
-    if not plan.numel or (plan.numel < threads.GRAIN and not is_common):
-        return None
-    return plan_loop(kernels, plan)
+    return plan_loop(kernels, plan) if plan.numel else None
 
 
 def find_mover(
