@@ -101,3 +101,34 @@ def test_the_largest_norm_is_shared_in_the_precision_of_the_input(dtype: str) ->
         x.norm(p=float("inf"), dim=1).sum().backward()
         gradients.append(x.grad.numpy())
     np.testing.assert_allclose(*gradients, rtol=0, atol=1e-16)
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("name", ["sum", "mean"])
+def test_parts_of_complex_numbers(name: str, dtype: str) -> None:
+    rng = np.random.default_rng(4)
+    parts = rng.standard_normal((2, 6, 17, 9, 5))
+    mine, other = pair((parts[0] + 1j * parts[1]).astype(dtype))
+    views = (
+        lambda x: x,
+        lambda x: x[:, ::2],
+        lambda x: x.transpose(1, 3),
+        lambda x: x[..., 2],
+        lambda x: x[1:3, :, 4:, 1:],
+        lambda x: x[0, 0, 0, 0],
+        lambda x: x[:1].expand(6, 17, 9, 5),
+        lambda x: x[:, :0],
+    )
+    for view in views:
+        for dim in (None, 0, -1, (0, 1), [0, -1]):
+            if view(other).ndim < 2 and isinstance(dim, (tuple, list)):
+                continue
+            for given in ({}, {"keepdim": True}, {"dtype": "complex128"}):
+                found, expected = (
+                    getattr(view(x), name)(
+                        dim, **given | ({"dtype": T.complex128} if "dtype" in given else {})
+                    )
+                    for T, x in ((ours, mine), (theirs, other))
+                )
+                assert str(found.dtype) == str(expected.dtype)
+                check(found, expected)

@@ -87,3 +87,28 @@ def test_signs_and_powers_of_two_at_infinity() -> None:
     infinite = torch.tensor([complex(np.inf, 0.0), complex(-np.inf, 0.0)])
     assert infinite.exp2().tolist() == [complex(np.inf, 0.0), 0j]
     assert infinite.sgn().imag.tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+def test_sizes_and_angles_anywhere(dtype: type) -> None:
+    with np.errstate(all="ignore"):
+        numbers = NUMBERS.astype(dtype)
+        found = torch.tensor(numbers)
+        sizes, angles = np.abs(numbers.astype(np.complex128)), np.angle(numbers)
+        sizes = sizes.astype(numbers.real.dtype)
+    np.testing.assert_allclose(
+        found.abs().numpy(), sizes, rtol=1e-15 if dtype is np.complex128 else 1e-7
+    )
+    np.testing.assert_allclose(
+        found.angle().numpy(), angles, rtol=1e-6 if dtype is np.complex64 else 1e-15
+    )
+    assert (np.signbit(found.angle().numpy()) == np.signbit(angles))[~np.isnan(angles)].all()
+
+
+@pytest.mark.parametrize("exponent", [-2, -1, 1, 2, 3])
+def test_small_powers_are_products(exponent: int) -> None:
+    rng = np.random.default_rng(5)
+    numbers = rng.standard_normal(100) + 1j * rng.standard_normal(100)
+    for given in (exponent, float(exponent), complex(exponent)):
+        found = (torch.tensor(numbers) ** given).numpy()
+        np.testing.assert_allclose(found, numbers**exponent, rtol=1e-14)

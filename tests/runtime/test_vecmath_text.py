@@ -60,7 +60,7 @@ def test_a_formula_is_tested_where_its_primitives_have_two_versions() -> None:
     text = near.versions(source, defined)
     assert text.split("\n\n\n")[0].splitlines()[-1].startswith("    return sin_near(cos_near(t))")
     assert text.splitlines()[-1] == "    return cos_is_far(t) | sin_is_far(cos_near(t))"
-    assert near.versions(source, compose.definitions("complex")) == ""
+    assert near.versions(source, compose.definitions("complex64")) == ""
     assert near.versions("def f(x):\n    return tanh(x)\n", defined) == ""
     assert near.versions(source, defined, "nearest") == ""
     source = "def f(x):\n    return bessel_j0(sin(x)) * T(2)\n"
@@ -89,7 +89,7 @@ def test_a_formula_is_told_from_its_constants_where_they_decide() -> None:
     assert near.known_version("def f(x, y):\n    return pow(x, T(2))\n", defined, kinds) == ""
     steps = "def f(x, y):\n    z = y\n    return pow(x, y)\n"
     assert near.known_version(steps, defined, kinds) == ""
-    assert near.known_version(source, compose.definitions("complex"), kinds) == ""
+    assert near.known_version(source, compose.definitions("integer"), kinds) == ""
 
 
 def test_a_formula_that_repeats_a_step_comes_in_parts() -> None:

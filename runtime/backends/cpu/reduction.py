@@ -53,6 +53,8 @@ POOLED = pool.LEAST_BYTES // 16
 """Elements of a result, whatever their size, whose memory may be one that is kept."""
 READING = 4
 """Elements that are read in the time that it takes to read one and write another."""
+PARTS = 64
+"""Complex numbers from which on their parts are worth being folded as real numbers."""
 FEW = 16
 """How much less there must be of partial results than of elements."""
 
@@ -67,7 +69,7 @@ def make_call(operator: Reduction, signature: tuple[Any, ...], variant: str) -> 
         found = folds.get(dtype)
         if found is None:
             read = dtypes.bool if dtype is dtypes.bool else own  # what is not zero is true
-            found = folds[dtype] = Fold(operator, read, dtype, scalars)
+            found = folds[dtype] = make_fold(operator, read, dtype, scalars)
         return found
 
     dim_at = names.index("dim") if "dim" in names else None
@@ -391,6 +393,49 @@ class Fold:
         shares = np.empty(parts, self.spec.acc.numpy)
         threads.run_ranges(kernel, flat.size, work, shares, flat, *scalars, parts=parts)
         self.rows.finish(buffer, shares, flat.size)
+
+
+class FoldOfParts(Fold):
+    """A reduction of complex numbers, many of which it folds as real ones, the parts of each as a
+    last dim: so LLVM takes them in vectors."""
+
+    def __init__(
+        self, operator: Reduction, own: dtypes.dtype, requested: dtypes.dtype | None
+    ) -> None:
+        super().__init__(operator, own, requested, 0)
+        self.of_parts = Fold(operator, own.to_real(), requested and requested.to_real(), 0)
+
+    def run(self, x: Tensor, dim: Any, keepdim: bool, scalars: Sequence[Any]) -> Tensor:
+        """Fold `dim` (None: all dims) of x."""
+        if x.numel() < PARTS or not x._sizes:
+            return super().run(x, dim, keepdim, scalars)
+        plan = plan_dims(x._sizes, dim if dim.__class__ is not list else tuple(dim), keepdim)
+        folded = self.of_parts.run(_with_parts(x), plan.reduced, keepdim, ())
+        flat = folded._flat.view(self.storage_dtype)
+        key = self.scalar_key if plan.is_scalar else self.key
+        return build(key, plan.sizes, plan.strides, 0, None, flat)
+
+    def run_all(self, x: Tensor) -> Tensor:
+        """Fold all elements of x into a zero-dimensional result."""
+        return super().run_all(x) if x.numel() < PARTS else self.run(x, None, False, ())
+
+
+def _with_parts(x: Tensor) -> Tensor:
+    """The real and imaginary parts of complex elements as a last dim, outside autograd."""
+    own = x.dtype.to_real()
+    sizes, strides = Size((*x._sizes, 2)), (*[2 * step for step in x._strides], 1)
+    key = keys.pack(own.index, 0, 0, False)
+    if x._flat is not None:
+        return build(key, sizes, strides, 0, None, x._flat.view(own.numpy))
+    return build(key, sizes, strides, 2 * x._offset, x._storage)
+
+
+def make_fold(
+    operator: Reduction, own: dtypes.dtype, requested: dtypes.dtype | None, scalars: int
+) -> Fold:
+    """The reduction for one input dtype and one requested dtype."""
+    fold = Fold(operator, own, requested, scalars)
+    return FoldOfParts(operator, own, requested) if fold.spec.folds_parts else fold
 
 
 def lies_in_order(x: Tensor) -> bool:

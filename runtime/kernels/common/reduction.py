@@ -41,6 +41,19 @@ class ReductionSpec:
             return False
         return _say_the_same(fold, join) and (project is None or _say_the_same(project, _quotient))
 
+    @property
+    def folds_parts(self) -> bool:
+        """Whether complex numbers are folded as their real and their imaginary parts are."""
+        _, fold, join, project = self.parts
+        if self.scalars or not (self.input.is_complex and self.output.is_complex):
+            return False
+        is_sum = _say_the_same(fold, _sum) and _say_the_same(join, _sum)
+        return is_sum and (project is None or _say_the_same(project, _quotient))
+
+
+def _sum(acc: Any, other: Any) -> Any:
+    return acc + other
+
 
 def _quotient(acc: Any, count: Any) -> Any:
     return acc / count

@@ -1,12 +1,16 @@
 """The primitives for complex64 and complex128; functions of one number take real parts as well.
 
 Infinite parts, nan and signs of zero follow Annex G of the C standard; what would overflow on the
-way to a finite result does not. Circular functions are the hyperbolic ones of ix.
+way to a finite result does not. Circular functions are the hyperbolic ones of ix. `real_` stands
+before the primitives of the parts' type.
 """
 
 import math
 
 import numpy as np
+
+from torchgen_out._runtime.kernels.vecmath.float64.arithmetic import hypot as real_hypot
+from torchgen_out._runtime.kernels.vecmath.float64.trigonometric import atan2 as real_atan2
 
 T = np.complex128
 R = np.float64 if T(0).itemsize == 16 else np.float32
@@ -197,7 +201,7 @@ def sigmoid(x):
 
 def atan2(y, x):
     """Of real numbers: the angle of x + iy."""
-    return R(math.atan2(y, x))
+    return real_atan2(y, x)
 
 
 def pow(x, y):
@@ -207,13 +211,27 @@ def pow(x, y):
     return T(x**y)
 
 
+def pow_known(x, y):
+    """Products and reciprocals, as PyTorch's for a number as exponent."""
+    if y.real < R(0):
+        inverse = complex_quotient(R(1), x)
+        return inverse if y.real == R(-1) else inverse * inverse
+    square = x * x
+    return square if y.real == R(2) else (x if y.real == R(1) else square * x)
+
+
+def pow_is_known(y):
+    size = math.fabs(y.real)
+    return (y.imag == R(0)) & ((size == R(1)) | (size == R(2)) | (y.real == R(3)))
+
+
 def abs(x):
-    return np.abs(x)
+    return real_hypot(x.real, x.imag)
 
 
 def sign(x):
     """x / |x|, and 0 for 0."""
-    size = np.abs(x)
+    size = real_hypot(x.real, x.imag)
     return T(complex(x.real / size, x.imag / size)) if size != R(0) else T(0)
 
 

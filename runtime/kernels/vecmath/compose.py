@@ -46,7 +46,8 @@ ONLY_DOUBLE = (
 _PARTS = {
     "real32": ("real", *(f"float32/{family}" for family in (*FAMILIES, *SHORTER))),
     "real64": ("real", *(f"float64/{family}" for family in (*FAMILIES, *ONLY_DOUBLE))),
-    "complex": ("complex",),
+    "complex64": ("complex",),
+    "complex128": ("complex",),
     "boolean": ("boolean",),
     "integer": ("integer",),
 }
@@ -55,8 +56,8 @@ _PARTS = {
 _KINDS = {
     "float32": "real32",
     "float64": "real64",
-    "complex64": "complex",
-    "complex128": "complex",
+    "complex64": "complex64",
+    "complex128": "complex128",
     "bool": "boolean",
     "uint8": "integer",
     "int8": "integer",
@@ -68,6 +69,9 @@ _KINDS = {
     "uint64": "integer",
 }
 """Which kind a compute type is of."""
+
+_PARTS_OF_COMPLEX = {"complex64": "real32", "complex128": "real64"}
+"""The kind of real and imaginary parts."""
 
 _NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 _DEFINITION = re.compile(r"(?:def )?([A-Za-z_]\w*)")
@@ -130,6 +134,9 @@ def definitions_for(type_name: str) -> dict[str, Definition]:
 def definitions(kind: str) -> dict[str, Definition]:
     """Return everything that the modules of a kind define, by name."""
     found = {**_shared(), **_defined_in(_PARTS[kind])}
+    if kind in _PARTS_OF_COMPLEX:
+        parts = definitions(_PARTS_OF_COMPLEX[kind])
+        return {**_renamed(parts, _names_with("real", parts), "R"), **found}
     return with_doubles(found, definitions("real64")) if kind == "real32" else found
 
 
@@ -163,14 +170,10 @@ def with_doubles(
     double: all definitions of float64. They get names of their own, `double_exp`; a function that
     float32 lacks calls the one of float64.
     """
-    own = {name: f"double_{name}" for name in double if name not in _shared()}
-    found = {}
+    own = _names_with("double", double)
+    found = _renamed(double, own, "np.float64")
     for name, renamed in own.items():
-        source, uses = double[name].source, double[name].uses
-        text = _NAME.sub(lambda match: own.get(match[0], match[0]), source)
-        text = re.sub(r"(?<![\w.])T\(", "np.float64(", text)
-        found[renamed] = Definition(text, tuple(own.get(used, used) for used in uses))
-        parameters = re.search(rf"def {name}\(([\w, ]+)\)", source)
+        parameters = re.search(rf"def {name}\(([\w, ]+)\)", double[name].source)
         if parameters and name not in single:
             doubled = ", ".join(f"np.float64({each})" for each in parameters[1].split(", "))
             value = f"{renamed}({doubled})"
@@ -178,6 +181,24 @@ def with_doubles(
             text = f"\n\ndef {name}({parameters[1]}):\n    return {value}\n"
             found[name] = Definition(text, (renamed,))
     return {**found, **single}
+
+
+def _names_with(prefix: str, names: Iterable[str]) -> dict[str, str]:
+    """Names of their own for what another type defines as well."""
+    return {name: f"{prefix}_{name}" for name in names if name not in _shared()}
+
+
+def _renamed(
+    defined: Mapping[str, Definition], names: Mapping[str, str], type_text: str
+) -> dict[str, Definition]:
+    """The definitions under other names, with another text for their type `T`."""
+    found = {}
+    for name, renamed in names.items():
+        text = _NAME.sub(lambda match: names.get(match[0], match[0]), defined[name].source)
+        text = re.sub(r"(?<![\w.])T\(", f"{type_text}(", text)
+        uses = (names.get(used, used) for used in defined[name].uses)
+        found[renamed] = Definition(text, (type_text, *uses))
+    return found
 
 
 def definitions_in(source: str) -> dict[str, Definition]:

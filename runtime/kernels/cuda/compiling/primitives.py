@@ -170,6 +170,10 @@ def sigmoid(x):
     return complex_quotient(R(1), R(1) + exp(-x))
 
 
+def atan2(y, x):
+    return R(math.atan2(y, x))
+
+
 def abs(x):
     return R(math.hypot(x.real, x.imag))
 

@@ -15,6 +15,16 @@ def sqrt(x):
     return np.sqrt(x)
 
 
+def hypot(x, y):
+    """By the ratio of the two; of an infinity and nan infinite. Error 1.7 ulp."""
+    a, b = math.fabs(x), math.fabs(y)
+    longer, shorter = (a, b) if (a > b) | (a != a) else (b, a)
+    ratio = shorter / longer if longer > 0.0 else 0.0
+    size = longer * np.sqrt(1.0 + ratio * ratio)
+    size = size if (a == a) & (b == b) else x + y
+    return inf if (a == inf) | (b == inf) else size
+
+
 def rsqrt(x):
     """Two roundings. Error 1.5 ulp."""
     return 1.0 / np.sqrt(x)
