@@ -234,7 +234,7 @@ def _run(
     arrived: dict[Any, Any] = {}  # by node; by (node, output number) beyond the first output
     take_count, held = pending.pop, arrived.pop
     unshared = accumulate.unshared
-    watched = anomaly.is_on
+    watched, several = anomaly.is_on, hooks.SEVERAL_OUTPUTS
     node: Any = None
     inputs: tuple[Any, ...] | None
     edges: Any = roots
@@ -286,17 +286,28 @@ def _run(
         node = ready
         edges = node.edges
         edge = grad = results = None  # let go of gradients before memory is needed for new ones
-        if node.extras is not None or watched or (wanted and node in wanted):
+        extras = node.extras
+        is_single = extras is None
+        if watched or not (is_single or extras is several) or (wanted and node in wanted):
             inputs = (first,) if node.num_outputs == 1 else _gather(node, first, arrived)
             results = _run_carefully(node, inputs, pending, keep_graph, wanted, captured)
             inputs = None
-        else:
+        elif is_single:
             if first is not None or node.takes_undefined:
                 results = node.apply(first)
             else:
                 results = (None,) * len(edges)
             if not keep_graph:
                 node.release()
+        else:
+            inputs = _gather(node, first, arrived)
+            if node.takes_undefined or _any_given(inputs):
+                results = node.apply(*inputs)
+            else:
+                results = (None,) * len(edges)
+            if not keep_graph:
+                node.release()
+            inputs = None
         first = None
 
 
@@ -306,11 +317,19 @@ def _gather(node: Any, first: Tensor | None, arrived: dict[Any, Any]) -> tuple[A
     Where some are there and the node asks for it, the missing ones are zeros.
     """
     grads = [first, *[arrived.pop((node, nr), None) for nr in range(1, node.num_outputs)]]
-    if node.materializes and any(grad is not None for grad in grads):
+    if node.materializes and _any_given(grads):
         for nr, output in enumerate(node.outputs):
             if grads[nr] is None and output is not None:
                 grads[nr] = accumulate.zeros(*output)
     return tuple(grads)
+
+
+def _any_given(grads: Sequence[Tensor | None]) -> bool:
+    """Whether there is a gradient; in a loop, as `in` would compare tensors."""
+    for grad in grads:  # noqa: SIM110 (a generator costs as much as all else)
+        if grad is not None:
+            return True
+    return False
 
 
 def _run_carefully(
@@ -334,7 +353,7 @@ def _run_carefully(
         return (None,) * len(edges)
     if node.extras is not None:
         inputs = hooks.before_node(node.extras, inputs)
-    if not node.takes_undefined and all(grad is None for grad in inputs):
+    if not node.takes_undefined and not _any_given(inputs):
         results: Any = (None,) * len(edges)
     elif anomaly.is_on:
         results = anomaly.apply(node, inputs)

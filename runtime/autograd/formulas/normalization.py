@@ -12,9 +12,10 @@ from torchgen_out._runtime.dispatch import ops
 
 
 def _wanted(gradients: Sequence[Any], mask: Sequence[bool]) -> tuple[Any, ...]:
-    return tuple(
-        gradient if wanted else None for gradient, wanted in zip(gradients, mask, strict=True)
-    )
+    """Those gradients that are asked for."""
+    if False not in mask:
+        return tuple(gradients)
+    return tuple([own if wanted else None for own, wanted in zip(gradients, mask, strict=True)])
 
 
 def batch_norm_backward(
