@@ -82,3 +82,32 @@ def test_many_narrow_rows(rows: int, width: int) -> None:
         return [x.roll(3, 1), x.double().roll(-1, 1), pairs, library.nn.functional.one_hot(classes)]
 
     _compared(case)
+
+
+MOVES: dict[str, Callable[[Any, Any], Any]] = {
+    "constant_pad": lambda F, x: F.pad(x, (1, 2, -3, 0), value=2.5),
+    "reflect_pad": lambda F, x: F.pad(x, (3, 2), mode="reflect"),
+    "roll": lambda F, x: x.roll((3, -1), (0, 1)),
+    "flip": lambda F, x: x.flip(1),
+    "tril": lambda F, x: x.tril(5),
+    "repeat": lambda F, x: x.repeat(2, 1, 3),
+    "a part": lambda F, x: x[:, 1:],
+    "a slice": lambda F, x: x[2],
+    "index_select": lambda F, x: x.index_select(1, x.new_tensor([3, 0, 0, 7] * 60).long()),
+}
+
+
+@pytest.mark.parametrize("move", MOVES)
+@pytest.mark.parametrize("order", [(0, 2, 1), (2, 1, 0), (1, 0, 2)], ids=str)
+def test_many_turned_elements_are_moved(move: str, order: tuple[int, ...]) -> None:
+    def case(library: Any) -> list[Any]:
+        whole = library.arange(210.0 * 40 * 9).reshape(210, 9, 40).clone().requires_grad_()
+        turned = whole.permute(order)
+        functional = library.nn.functional
+        found = MOVES[move](functional, turned)
+        turns = range(found.ndim)[::-1]
+        grad = library.arange(float(found.numel())).reshape(found.permute(*turns).shape)
+        found.backward(grad.permute(*turns))
+        return [found, whole.grad]
+
+    _compared(case)

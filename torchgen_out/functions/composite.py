@@ -3888,27 +3888,6 @@ def slice_backward(
     return backward_bodies.slice_backward(grad_output, input_sizes, dim, start, end, step)
 
 
-def narrow_backward(
-    grad_output: Tensor, input_sizes: Sequence[int], dim: int, start: int, length: int
-) -> Tensor:
-    """narrow_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt start, SymInt
-    length) -> Tensor
-
-    The gradient of `narrow`.
-    """
-    if dim.__class__ is not int:
-        dim = as_int(dim, "narrow_backward", "dim", 3)
-    if start.__class__ is not int:
-        start = as_int(start, "narrow_backward", "start", 4)
-    if length.__class__ is not int:
-        length = as_int(length, "narrow_backward", "length", 5)
-    if grad_output.__class__ not in TENSORS:
-        if (_answer := overridden(narrow_backward, locals())) is not NotImplemented:
-            return _answer
-        check_tensors("narrow_backward", ("grad_output", 0, "tensor", grad_output))
-    return backward_bodies.narrow_backward(grad_output, input_sizes, dim, start, length)
-
-
 def diagonal_backward(
     grad_output: Tensor, input_sizes: Sequence[int], offset: int, dim1: int, dim2: int
 ) -> Tensor:

@@ -196,6 +196,26 @@ def frexp(
     return call(input)
 
 
+__put_slice = operators._put_slice.calls
+
+
+def _put_slice(input: Tensor, sizes: Sequence[int], dim: int, start: int) -> Tensor:
+    """_put_slice(Tensor self, SymInt[] sizes, int dim, SymInt start) -> Tensor
+
+    Zeros of `sizes` with a slice along `dim` from `start` on; a slice of one may lack the dim.
+    """
+    sizes = as_ints(sizes, "_put_slice", "sizes", 2)
+    if dim.__class__ is not int:
+        dim = as_int(dim, "_put_slice", "dim", 3)
+    if start.__class__ is not int:
+        start = as_int(start, "_put_slice", "start", 4)
+    try:
+        call = __put_slice[input._key]
+    except AttributeError:
+        return __put_slice.miss(input, sizes, dim, start)
+    return call(input, sizes, dim, start)
+
+
 _cat = operators.cat.calls
 _cat_out = operators.cat.out_calls
 

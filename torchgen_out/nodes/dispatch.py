@@ -253,6 +253,38 @@ def recording_frexp(below, needs_self):
     return call
 
 
+class PutSliceBackward0(Node):
+    """_put_slice
+    self: put_slice_backward(grad, self.shape, dim, start)
+    """
+
+    __slots__ = ("saved_dim", "saved_self_sizes", "saved_start")
+
+    def apply(node, grad):
+        self_sizes = node.saved_self_sizes
+        dim = node.saved_dim
+        start = node.saved_start
+        grad_self = formulas.put_slice_backward(grad, self_sizes, dim, start)
+        return (grad_self,)
+
+
+def recording__put_slice(below, needs_self):
+    """Records PutSliceBackward0 around `below`."""
+
+    def call(self, sizes, dim, start):
+        result = below(self, sizes, dim, start)
+        if not grad_mode.state.enabled:
+            return result
+        node = PutSliceBackward0()
+        node.saved_self_sizes = self._sizes
+        node.saved_dim = dim
+        node.saved_start = start
+        attach_unary(result, self, node)
+        return result
+
+    return call
+
+
 class CatBackward0(Node):
     """cat
     tensors: cat_backward(grad, [t.shape for t in tensors], dim)

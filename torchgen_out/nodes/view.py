@@ -666,7 +666,7 @@ def recording_unsqueeze(below, needs_self):
 
 class SelectBackward0(Node):
     """select.int
-    self: select_backward(grad, self.shape, dim, index)
+    self: _put_slice(grad, self.shape, dim, index)
     """
 
     __slots__ = ("saved_dim", "saved_index", "saved_self_sizes")
@@ -675,7 +675,7 @@ class SelectBackward0(Node):
         self_sizes = node.saved_self_sizes
         dim = node.saved_dim
         index = node.saved_index
-        grad_self = ops.select_backward(grad, self_sizes, dim, index)
+        grad_self = ops._put_slice(grad, self_sizes, dim, index)
         return (grad_self,)
 
 
@@ -736,17 +736,16 @@ def recording_slice_Tensor(below, needs_self):
 
 class NarrowBackward0(Node):
     """narrow
-    self: narrow_backward(grad, self.shape, dim, start, length)
+    self: _put_slice(grad, self.shape, dim, start)
     """
 
-    __slots__ = ("saved_dim", "saved_length", "saved_self_sizes", "saved_start")
+    __slots__ = ("saved_dim", "saved_self_sizes", "saved_start")
 
     def apply(node, grad):
         self_sizes = node.saved_self_sizes
         dim = node.saved_dim
         start = node.saved_start
-        length = node.saved_length
-        grad_self = ops.narrow_backward(grad, self_sizes, dim, start, length)
+        grad_self = ops._put_slice(grad, self_sizes, dim, start)
         return (grad_self,)
 
 
@@ -762,7 +761,6 @@ def recording_narrow(below, needs_self):
         node.saved_self_sizes = self._sizes
         node.saved_dim = dim
         node.saved_start = start
-        node.saved_length = length
         attach_view(result, self, node)
         return result
 

@@ -152,6 +152,20 @@ frexp = Dispatch(
     vmap="elements",
 )
 
+_put_slice = Dispatch(
+    "_put_slice(Tensor self, SymInt[] sizes, int dim, SymInt start) -> Tensor",
+    {"self": "tensor"},
+    arguments={"self": "operand", "sizes": "raw", "dim": "raw", "start": "raw"},
+    promotion="same",
+    dtypes=dtype_sets.ALL,
+    kernel_names="torchgen_out.kernels.index._put_slice:program",
+    meta=copy_shapes.put_slice,
+    half_as_stored=True,
+    differentiable=("self",),
+    record=nodes.recording__put_slice,
+    vmap="batched.shaping.put_slice",
+)
+
 cat = Dispatch(
     "cat(Tensor[] tensors, int dim=0) -> Tensor",
     {"tensors": "tensors"},

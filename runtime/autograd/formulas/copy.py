@@ -21,6 +21,13 @@ def cat_backward(grad: Tensor, sizes: Sequence[Sequence[int]], dim: int) -> list
     return pieces
 
 
+def put_slice_backward(grad: Tensor, sizes: Sequence[int], dim: int, start: int) -> Tensor:
+    """The slice again."""
+    if len(sizes) < len(grad._sizes):
+        return grad.select(dim, start)
+    return grad.narrow(dim, start, sizes[dim])
+
+
 def roll_backward(grad: Tensor, shifts: Any, dims: Any) -> Tensor:
     """Roll back."""
     back = [-shift for shift in shifts] if isinstance(shifts, (tuple, list)) else -shifts

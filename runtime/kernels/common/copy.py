@@ -10,6 +10,7 @@ from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.user_warnings import warn
 from torchgen_out._runtime.kernels.common.folded import merged_stride
 from torchgen_out._runtime.kernels.common.index import InTurn, Turn, View
+from torchgen_out._runtime.kernels.common.indexing import around
 
 
 def warn_of_discarding() -> None:
@@ -72,6 +73,21 @@ def diag_embed(
     sizes, strides = (tuple([each[dim] for dim in order]) for each in (out.sizes, out.strides))
     first = {"top": max(-offset, 0), "left": max(offset, 0)}
     return {"out": View(sizes, strides), "side": sizes[-1], **first}
+
+
+def put_slice(
+    out: Any, self: Any, sizes: Sequence[int], dim: int, start: int
+) -> dict[str, View | int]:
+    """The dim along which there is more than the slice, and where that begins."""
+    own, count = self, out.sizes[dim]
+    if len(self.sizes) < len(out.sizes):
+        dim %= len(out.sizes)
+        own = self._replace(
+            sizes=(*self.sizes[:dim], 1, *self.sizes[dim:]),
+            strides=(*self.strides[:dim], 1, *self.strides[dim:]),
+        )
+    first = start + count if start < 0 else start
+    return {**around(dim, out=out, self=own), "count": count, "first": first}
 
 
 def flip(out: Any, self: Any, dims: Sequence[int]) -> dict[str, View]:

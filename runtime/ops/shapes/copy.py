@@ -256,6 +256,11 @@ def diag_embed(self: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> An
     return tuple(sizes), self.dtype
 
 
+def put_slice(self: Any, sizes: Sequence[int], dim: int, start: int) -> Answer:
+    """What is asked for."""
+    return tuple(sizes), self.dtype
+
+
 Sizes = tuple[int, ...]
 
 

@@ -29,6 +29,13 @@ def diag_embed(self: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> An
     return sides.batch(ops.diag_embed(sides.values[0], offset, *dims))
 
 
+def put_slice(self: Any, sizes: Any, dim: int, start: int) -> Any:
+    """Slices of all samples, among zeros."""
+    sides = Sides(self)
+    dim = shapes.normalize_dim(dim, len(sizes)) + 1
+    return sides.batch(ops._put_slice(sides.values[0], [sides.size, *sizes], dim, start))
+
+
 def trace(self: Any) -> Any:
     """The sum of the diagonal."""
     return self.diagonal().sum()

@@ -23,9 +23,7 @@ def permute_backward(grad: Any, dims: Sequence[int]) -> Any:
 
 def select_backward(grad_output: Any, input_sizes: Sequence[int], dim: int, index: int) -> Any:
     """The gradient of `select`."""
-    grad_input = grad_output.new_zeros(input_sizes)
-    grad_input.select(dim, index).copy_(grad_output)
-    return grad_input
+    return ops._put_slice(grad_output, input_sizes, dim, index)
 
 
 def slice_backward(
@@ -37,17 +35,11 @@ def slice_backward(
     step: int,
 ) -> Any:
     """The gradient of `slice`."""
+    if step == 1:
+        first = slice(start, end).indices(input_sizes[dim])[0]
+        return ops._put_slice(grad_output, input_sizes, dim, first)
     grad_input = grad_output.new_zeros(input_sizes)
     ops.slice(grad_input, dim, start, end, step).copy_(grad_output)
-    return grad_input
-
-
-def narrow_backward(
-    grad_output: Any, input_sizes: Sequence[int], dim: int, start: int, length: int
-) -> Any:
-    """The gradient of `narrow`."""
-    grad_input = grad_output.new_zeros(input_sizes)
-    grad_input.narrow(dim, start, length).copy_(grad_output)
     return grad_input
 
 
@@ -165,8 +157,7 @@ def split_with_sizes_backward(
     """The gradient of `split_with_sizes`; a piece without gradient counts as zeros."""
     (at, like), *others = [(i, grad) for i, grad in enumerate(grads) if grad is not None]
     if not others:
-        start = sum(split_sizes[:at])
-        return slice_backward(like, input_sizes, dim, start, start + split_sizes[at], 1)
+        return ops._put_slice(like, input_sizes, dim, sum(split_sizes[:at]))
     sizes = list(input_sizes)
     pieces = []
     for grad, length in zip(grads, split_sizes, strict=True):
@@ -183,7 +174,7 @@ def unbind_backward(grads: Sequence[Any], dim: int) -> Any:
     if not others:
         sizes = list(like.shape)
         sizes.insert(dim % (len(sizes) + 1), len(grads))
-        return select_backward(like, sizes, dim, at)
+        return ops._put_slice(like, sizes, dim, at)
     if any(grad is None for grad in grads):
         zeros = like.new_zeros(like.shape)
         grads = [zeros if grad is None else grad for grad in grads]
