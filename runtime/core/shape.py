@@ -387,3 +387,13 @@ def overlap(a: Placed, b: Placed) -> bool:
 def repeats(sizes: Sequence[int], strides: Sequence[int]) -> bool:
     """Return whether an element stands at several places, as in an expanded tensor."""
     return 0 not in sizes and any(s == 0 and n > 1 for s, n in zip(strides, sizes, strict=True))
+
+
+def check_mask(sizes: Sequence[int], mask: Sequence[int], first: int) -> None:
+    """Raise IndexError unless a mask of some sizes covers the dims of a tensor from one on."""
+    for k, size in enumerate(mask):
+        dim = first + k
+        if dim >= len(sizes):
+            raise errors.too_many_indices(len(sizes), first + len(mask))
+        if size != sizes[dim]:
+            raise errors.mask_mismatch(mask, k, sizes, dim)

@@ -59,11 +59,11 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
 
     **Raises** IndexError as for reading, TypeError if the value is neither number nor tensor.
     """
-    write = _writers[self._key]
-    if write is not None and write(self, index, value):
-        return
     if index.__class__ is Tensor and index._sizes == self._sizes and _may_fill(self, index, value):
         ops.masked_fill_(self, index, value)
+        return
+    write = _writers[self._key]
+    if write is not None and write(self, index, value):
         return
     value = _value(self, value)
     if index is False:

@@ -1,6 +1,7 @@
 """Indexing against PyTorch: values, shapes, strides, view or copy, gradients, errors."""
 
 import itertools
+import math
 import random
 import warnings
 from operator import getitem
@@ -318,7 +319,37 @@ x[i[:0], 1:]
 x[:, i + 9]
 x[k + 9]
 x[..., k - 50000]
+x[[1, 0], 0]
+x[0, [1, 0], i]
+x[[1, 0], :, [0, 0]]
+x[[0, 0], 1:, :1]
+x[[9000], [0]]
+x[b(0)]
+x[b(0), 0]
+x[0, b(1)]
+x[:, b(1)]
+x[1:, :, b(2)]
+x[b(0), :, b(2)]
+x[..., b(2)]
+x[b(0, 1)]
+x[b(0, 1), 0]
+x[:, b(1, 2)]
+x[0, b(1, 2)]
+x[b(0), i[:1]]
+x[:, b(0)[:2]]
+x[b(0, 1, 2)]
 """
+
+
+def names_for(module, x):
+    """A tensor, an index vector, a number, and masks of dims."""
+
+    def mask(*dims):
+        sizes = [x.shape[dim] for dim in dims]
+        return (module.arange(math.prod(sizes)) % 3 != 1).view(sizes)
+
+    i = module.tensor([0, 1, -1, 0]) % x.shape[1]
+    return {"x": x, "i": i, "k": module.tensor(-1), "b": mask, "ones": module.ones}
 
 
 @pytest.mark.parametrize("code", AMONG_SLICES.strip().splitlines())
@@ -329,8 +360,8 @@ def test_index_tensors_among_slices(code, layout, requires_grad):
 
     def outcome(module):
         x = LAYOUTS[layout](module).requires_grad_(requires_grad)
-        names = {"x": x, "i": module.tensor([0, 1, -1, 0]) % x.shape[1], "k": module.tensor(-1)}
         try:
+            names = names_for(module, x)
             found = eval(code, names)
         except IndexError as error:
             return type(error).__name__
@@ -339,5 +370,55 @@ def test_index_tensors_among_slices(code, layout, requires_grad):
         steps = [step for size, step in zip(found.shape, found.stride(), strict=True) if size > 1]
         gradient = x.grad.tolist() if requires_grad else None
         return found.tolist(), found.numel() and steps, gradient
+
+    assert outcome(torchgen_out) == outcome(theirs)
+
+
+@pytest.mark.parametrize("code", AMONG_SLICES.strip().splitlines())
+@pytest.mark.parametrize("layout", sorted(LAYOUTS.keys() - {"expanded"}))
+@pytest.mark.parametrize("value", ["7.0", "1 - {}", "ones(1)", "ones(1, 1, 1, 1, 1)", "{}[:1]"])
+def test_writes_among_slices(code, layout, value):
+    """The same places are written to, by the operators or without them."""
+
+    def outcome(module):
+        x = LAYOUTS[layout](module)
+        try:
+            exec(f"{code} = {value.format(code)}", names_for(module, x))
+        except (IndexError, RuntimeError) as error:
+            return type(error).__name__
+        return x.tolist()
+
+    assert outcome(torchgen_out) == outcome(theirs)
+
+
+@pytest.mark.parametrize("code", ["x[x] = 1", "x[x] = ones(3).long()", "x[x, None] = 1"])
+def test_a_tensor_is_not_written_where_it_says_itself(code):
+    x = torchgen_out.tensor([1, 0, 1])
+    with pytest.raises(RuntimeError, match="refer to a single memory location"):
+        exec(code, {"x": x, "ones": torchgen_out.ones})
+
+
+@pytest.mark.parametrize("accumulate", [False, True])
+@pytest.mark.parametrize("dtype", ["float32", "bool", "int64", "bfloat16"])
+@pytest.mark.parametrize(
+    "code",
+    ["[b(0)]", "[b(1, 2)]", "[b(0, 1)]", "[b(0), b(0)]", "[b(0), i[:1]]", "[b(0, 1), i[:1]]",
+     "[i[:1], b(1)]", "[b(0), b(1)]", "[b(0), i[:1] + 9]", "[b(0, 1), i[:1] + 9]",
+     "[b(0), i[:1], i[:1]]", "[b(0), b(0), b(0), b(0)]"],
+)  # fmt: skip
+def test_index_put_under_masks(code, dtype, accumulate):
+    def outcome(module):
+        x = (module.arange(75.0) % 7).to(getattr(module, dtype)).view(3, 5, 5)
+        indices = eval(code, names_for(module, x))
+        results = []
+        for shift in (0, 1):  # masks of other counts
+            indices = [each ^ shift if each.dtype is module.bool else each for each in indices]
+            for values in (module.ones(()), module.ones(1, 5), module.arange(2.0)):
+                try:
+                    found = x.index_put(indices, values.to(x.dtype), accumulate).float().tolist()
+                except (IndexError, RuntimeError) as error:
+                    found = type(error).__name__
+                results.append(found)
+        return results
 
     assert outcome(torchgen_out) == outcome(theirs)

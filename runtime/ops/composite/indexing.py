@@ -207,7 +207,7 @@ def _plain(sizes: tuple[int, ...], indices: Sequence[Any]) -> list[_Index]:
         elif index.dtype.kind == "i" and index.dtype.itemsize >= 4:
             found.append(_Index((dim,), sizes[dim] if dim < len(sizes) else 0, index))
         elif index.dtype in (dtypes.bool, dtypes.uint8):
-            _check_mask(sizes, index, dim)
+            shapes.check_mask(sizes, index._sizes, dim)
             places = ops._nonzero(index.reshape((-1,))).squeeze(1)
             taken = index.ndim
             found.append(_Index(tuple(range(dim, dim + taken)), index.numel(), places))
@@ -219,14 +219,6 @@ def _plain(sizes: tuple[int, ...], indices: Sequence[Any]) -> list[_Index]:
     if dim > len(sizes):
         raise errors.too_many_indices(len(sizes), dim)
     return found
-
-
-def _check_mask(sizes: tuple[int, ...], mask: Any, first: int) -> None:
-    for k, size in enumerate(mask._sizes):
-        if first + k >= len(sizes):
-            raise errors.too_many_indices(len(sizes), first + mask.ndim)
-        if size != sizes[first + k]:
-            raise errors.mask_mismatch(mask.shape, k, sizes, first + k)
 
 
 def _merged(found: list[_Index]) -> tuple[int, Any]:

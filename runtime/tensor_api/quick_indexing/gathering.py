@@ -1,8 +1,8 @@
-"""Small takes: `tensor[tensor]`, `tensor[mask]`, `tensor[tensor, tensor ...]` by NumPy."""
+"""Small takes: `tensor[tensor]`, `tensor[mask]`, `tensor[tensor, list, mask, int ...]` by NumPy."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from math import prod
 from typing import Any, NamedTuple
@@ -42,6 +42,7 @@ LARGEST_COPIED = 4096
 """Elements of a tensor with gaps or turned dims up to which NumPy, which copies it, is quicker."""
 
 _ALL = slice(None)
+_INT = frozenset((int,))
 _new_tuple, _at = tuple.__new__, tuple.__getitem__
 _TAIL = slice(1, None)
 _INT64, _INT32, _MASK = dtypes.int64.index, dtypes.int32.index, dtypes.bool.index
@@ -101,6 +102,34 @@ def _long(index: Tensor) -> Tensor:
     flat = index._array().reshape(-1).astype(np.int64)
     layout = dense_layout(index._sizes)
     return build(_INT64, layout.sizes, layout.strides, 0, None, flat)
+
+
+def _marked(mask: Tensor, size: int) -> Tensor | None:
+    """A mask of one dim as the numbers of its places; None if it is long, or of another size."""
+    marks = mask._array()
+    return None if marks.size != size or size > SEVERAL_SMALL else _numbers(marks.nonzero()[0])
+
+
+def _numbers(flat: Any) -> Tensor:
+    """A vector of int64 as an index tensor."""
+    place = dense_layout(flat.shape)
+    return build(_INT64, place.sizes, place.strides, 0, None, flat)
+
+
+def listed(numbers: list[Any]) -> Tensor | None:
+    """Python's numbers as an index tensor; None if there are others in the list, or one that does
+    not fit."""
+    flat = _array_of(numbers)
+    return None if flat is None else _numbers(flat)
+
+
+def _array_of(numbers: list[Any]) -> Any:
+    if not _INT.issuperset(map(type, numbers)):
+        return None
+    try:
+        return np.array(numbers, np.int64)
+    except OverflowError:
+        return None
 
 
 def _read_in_order(self: Tensor, dim: int, index: Tensor, bare: int) -> Tensor | None:
@@ -167,14 +196,17 @@ def _make_take(bare: int) -> Way:
     """What takes the elements that items say, outside autograd."""
 
     def take(self: Tensor, items: Sequence[Any]) -> Tensor | None:
-        places, flat = several_places(items), self._dense()
-        if places is None or flat is None:
+        flat = self._dense()
+        if flat is None:
             return None
-        for item in places:
-            if item.__class__ is np.ndarray and _has_own_order(item):
-                return None
         try:
-            found = np.ascontiguousarray(flat.reshape(self._sizes)[places])
+            located = at_places(flat.reshape(self._sizes), items)
+            if located is None:
+                return None
+            array, index = located
+            if any(map(_has_own_order, index)) or (array.size > LARGEST and _is_wide(*located)):
+                return None
+            found = np.ascontiguousarray(array[index])
         except IndexError:
             return None
         layout = dense_layout(found.shape)
@@ -199,8 +231,8 @@ def make_among_taker(key: int) -> Way | None:
             return take_several(self, [_ALL if each is None else each for each in indices])  # type: ignore[no-any-return]
         if index is None or len(index._sizes) != 1:
             return None
-        index = _long(index)
-        if index._key != _INT64:
+        index = _marked(index, _at(self._sizes, dim)) if index._key == _MASK else _long(index)
+        if index is None or index._key != _INT64:
             return None
         if self._dense() is None:
             return _read_in_order(self, dim, index, bare)
@@ -220,39 +252,82 @@ def make_among_taker(key: int) -> Way | None:
 
 
 def _has_own_order(array: Any) -> bool:
-    """Whether dims of the result may not lie in order, as those of the array do not."""
-    return array.ndim > 1 and not array.flags.c_contiguous
+    """Whether dims of the result may not lie in order, as those of an index do not."""
+    return array.__class__ is np.ndarray and array.ndim > 1 and not array.flags.c_contiguous
 
 
 several_takers = Ways(make_several_taker)
 among_takers = Ways(make_among_taker)
 
 
-def several_places(items: Sequence[Any]) -> tuple[Any, ...] | None:
-    """Items for NumPy, with small index tensors as arrays; None if there are others, or no tensor.
+def _is_wide(array: Any, index: tuple[Any, ...]) -> bool:
+    """Whether so much is read of a large array that the operator's threads are worth its call."""
+    wide, count, dim = array.size, 0, 0
+    for item in index:
+        if item is ...:
+            return True
+        if item.__class__ is np.ndarray:
+            taken = item.ndim if item.dtype == np.bool_ else 1
+            wide //= prod(array.shape[dim : dim + taken]) or 1
+            count, dim = max(count, item.size), dim + taken
+        elif item is not None:
+            dim += 1
+    return bool(count * wide > LARGEST)
+
+
+def at_places(array: Any, items: Sequence[Any]) -> tuple[Any, tuple[Any, ...]] | None:
+    """An array, and what NumPy indexes it with, for items with small index tensors, masks or lists.
+
+    None if there are none of these, or others.
 
     Slices and None mean the same to NumPy, and so does `...` but between tensors. A number does
-    not: it is an index tensor there.
+    not: it is an index tensor there, so the array is seen there before.
+
+    Raises: IndexError if a number is outside.
     """
-    places: list[Any] = []
-    count = 0
+    index: list[Any] = []
+    count = numbers = 0
     for item in items:
-        if item.__class__ is not Tensor:
-            is_cut = item.__class__ is slice and item.step is None
-            if item is None or is_cut or (item is ... and not count):
-                places.append(item)
-                continue
+        cls = item.__class__
+        if cls is Tensor:
+            key = item._key
+            if key != _INT64 and key != _MASK:
+                return None
+            places = item._flat
+            if places is None or len(item._sizes) > 1:
+                places = item._array()
+        elif cls is list:
+            places = _array_of(item)
+            if places is None:
+                return None
+        elif cls is int:
+            numbers += 1
+            continue
+        elif item is None or (cls is slice and item.step is None) or (item is ... and not count):
+            index.append(item)
+            continue
+        else:
             return None
-        if item._key != _INT64:
+        if places.size > SEVERAL_SMALL:
             return None
-        array = item._flat
-        if array is None or len(item._sizes) > 1:
-            array = item._array()
-        if array.size > SEVERAL_SMALL:
-            return None
-        places.append(array)
+        index.append(places)
         count += 1
-    return tuple(places) if count else None
+    if not count:
+        return None
+    if numbers:
+        array = array[tuple(_numbers_among(items))]
+    return array, tuple(index)
+
+
+def _numbers_among(items: Sequence[Any]) -> Iterator[Any]:
+    """The numbers among items, where each other one leaves its dims as they are."""
+    for item in items:
+        if item.__class__ is int or item is ...:
+            yield item
+        elif item.__class__ is Tensor and item._key == _MASK:
+            yield from [_ALL] * len(item._sizes)
+        elif item is not None:
+            yield _ALL
 
 
 def _make_recorded_take(take: Callable[[Tensor, Any], Tensor | None]) -> Way:

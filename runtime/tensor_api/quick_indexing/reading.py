@@ -5,13 +5,10 @@ from __future__ import annotations
 import builtins
 from typing import Any
 
-import numpy as np
-
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
-from torchgen_out._runtime.core.dense import dense_layout
-from torchgen_out._runtime.core.tensor import Tensor, build
+from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import operator as registered
 from torchgen_out._runtime.tensor_api import interop
 from torchgen_out._runtime.tensor_api.quick_indexing.fast_paths import (
@@ -23,16 +20,16 @@ from torchgen_out._runtime.tensor_api.quick_indexing.fast_paths import (
 )
 from torchgen_out._runtime.tensor_api.quick_indexing.gathering import (
     among_takers,
+    listed,
     make_taker,
     several_takers,
 )
 
 _slice = builtins.slice
-_INT = frozenset((builtins.int,))
 _at = tuple.__getitem__
 _TAIL = slice(1, None)
-_NUMBERS = dtypes.int64.index  # the key of an index tensor with dims
-_NUMBER = _NUMBERS | keys.ZERO_DIM  # of one that is one number
+_INDICES = dtypes.int64.index, dtypes.bool.index  # the keys of index tensors with dims
+_NUMBER = dtypes.int64.index | keys.ZERO_DIM  # of one that is one number
 
 
 def make_row(key: int) -> Way | None:
@@ -122,10 +119,10 @@ def make_part(key: int) -> Way | None:
 
     def part(self: Tensor, items: tuple[Any, ...]) -> Tensor | None:
         last = items[-1] if items else None
-        if last.__class__ is list and _INT.issuperset(map(type, last)):
-            listed = _listed(last)
-            return None if listed is None else _taken(self, (*items[:-1], listed))
-        if last.__class__ is Tensor and last._key == _NUMBERS:
+        if last.__class__ is list:
+            numbers = listed(last)
+            return None if numbers is None else _taken(self, (*items[:-1], numbers))
+        if last.__class__ is Tensor and last._key in _INDICES:
             return _taken(self, items)
         geometry = locate(self, items)
         if geometry is None:
@@ -135,16 +132,6 @@ def make_part(key: int) -> Way | None:
         return view_of(self, bare, tuple(sizes), tuple(strides), offset)
 
     return part
-
-
-def _listed(numbers: list[int]) -> Tensor | None:
-    """Python's numbers as an index tensor; None if one does not fit."""
-    try:
-        flat = np.array(numbers, np.int64)
-    except OverflowError:
-        return None
-    place = dense_layout(flat.shape)
-    return build(_NUMBERS, place.sizes, place.strides, 0, None, flat)
 
 
 def _taken(self: Tensor, items: tuple[Any, ...]) -> Tensor | None:
@@ -158,8 +145,10 @@ def _taken(self: Tensor, items: tuple[Any, ...]) -> Tensor | None:
 
 
 def _indexed(self: Tensor, items: tuple[Any, ...]) -> int | None:
-    """The dim that the last item indexes if all before it take everything; else None."""
+    """The dim that a vector, the last item, indexes if all before it take everything; else None."""
     dim, before = len(items) - 1, items[:-1]
+    if len(items[-1]._sizes) > 1:
+        return None
     if len(before) == 1 and before[0] is ...:
         return len(self._sizes) - 1
     is_sole = before and all(each.__class__ is _slice and _is_whole(each) for each in before)
@@ -176,7 +165,7 @@ def _make_recorded_part() -> Way:
     cut = registered.operators["slice.Tensor"].calls
 
     def part(self: Tensor, items: tuple[Any, ...]) -> Tensor | None:
-        if items and items[-1].__class__ is Tensor and items[-1]._key == _NUMBERS:
+        if items and items[-1].__class__ is Tensor and items[-1]._key in _INDICES:
             return _taken(self, items)
         if len(items) > len(self._sizes):
             return None
@@ -287,9 +276,7 @@ def make_by_list(key: int) -> Way | None:
         return None
 
     def by_list(self: Tensor, numbers: list[Any]) -> Tensor | None:
-        if not numbers or not _INT.issuperset(map(type, numbers)):
-            return None
-        index = _listed(numbers)
+        index = listed(numbers) if numbers else None
         return None if index is None else take(self, index)
 
     return by_list

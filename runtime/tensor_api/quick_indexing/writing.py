@@ -1,9 +1,11 @@
-"""Writes of a number or a tensor to a basic index, or where small index tensors say."""
+"""Writes of a number or a tensor to a basic index, or by small index tensors, lists and masks."""
 
 from __future__ import annotations
 
 import builtins
 from typing import Any
+
+import numpy as np
 
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
@@ -15,7 +17,7 @@ from torchgen_out._runtime.tensor_api.quick_indexing.fast_paths import (
     is_forward,
     is_on_cpu,
 )
-from torchgen_out._runtime.tensor_api.quick_indexing.gathering import several_places
+from torchgen_out._runtime.tensor_api.quick_indexing.gathering import SEVERAL_SMALL, at_places
 
 _slice = builtins.slice
 
@@ -29,16 +31,16 @@ def make_writer(key: int) -> Way | None:
     if not is_on_cpu(key) or key & (keys.GRAD | keys.ZERO_DIM):
         return None
     ranges = _accepted_numbers(own)
+    may_index = own in (dtypes.int64, dtypes.bool)
 
     def write(self: Tensor, index: Any, value: Any) -> bool:
         if 0 in self._strides:
             return False
         is_at_places = not _is_basic(index)
-        if is_at_places:
-            index = several_places(index if index.__class__ is tuple else (index,))
-            if index is None:
-                return False
-        if isinstance(value, Tensor):
+        if is_at_places and index.__class__ is not tuple:
+            index = (index,)
+        is_number = not isinstance(value, Tensor)
+        if not is_number:
             if value._key & ~keys.ZERO_DIM != key:
                 return False
             if is_at_places and value._storage is self._storage:  # the operator refuses overlaps
@@ -48,9 +50,14 @@ def make_writer(key: int) -> Way | None:
             accepted = ranges.get(value.__class__)
             if accepted is None or not accepted[0] <= value <= accepted[1]:
                 return False
+        if may_index and is_at_places and _is_among(self, index):  # refused, too
+            return False
+        array = self._array()
         try:
-            self._array()[index] = value
-        except (IndexError, ValueError):  # the operators say what is wrong
+            if is_at_places:
+                array, index = _located(array, index, is_number)
+            array[index] = value
+        except (LookupError, TypeError, ValueError):  # the operators say what is wrong
             return False
         self._storage.version += 1
         return True
@@ -69,6 +76,29 @@ def _accepted_numbers(own: dtypes.dtype) -> dict[type, tuple[float, float]]:
     if own.kind == "i":
         return {int: (iinfo(own).min, iinfo(own).max), bool: (0, 1)}
     return {bool: (0, 1)} if own.kind == "b" else {}
+
+
+def _is_among(self: Tensor, items: tuple[Any, ...]) -> bool:
+    """Whether an index tensor has the memory of a tensor."""
+    own = self._storage
+    return any(item.__class__ is Tensor and item._storage is own for item in items)
+
+
+def _located(array: Any, items: tuple[Any, ...], is_number: bool) -> tuple[Any, tuple[Any, ...]]:
+    """An array, and what NumPy indexes it with.
+
+    Raises: LookupError for other items, and for a number under a mask of much, which is a fill.
+    """
+    located = at_places(array, items)
+    if located is None:
+        raise LookupError
+    if is_number and located[0].size > SEVERAL_SMALL and _has_mask(located[1]):
+        raise LookupError
+    return located
+
+
+def _has_mask(index: tuple[Any, ...]) -> bool:
+    return any(item.__class__ is np.ndarray and item.dtype == np.bool_ for item in index)
 
 
 def _is_basic(index: Any) -> bool:

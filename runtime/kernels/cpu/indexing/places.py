@@ -17,8 +17,11 @@ from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.kernels.build import kernel
 from torchgen_out._runtime.kernels.cpu.folding import as_int64
 from torchgen_out._runtime.kernels.cpu.scatter.scatter_loops import merge_places
+from torchgen_out._runtime.kernels.plan import TensorSpec
 
 Array = Any
+MASKS = np.dtype(np.bool_), np.dtype(np.uint8)
+NUMBERS = np.dtype(np.int64), np.dtype(np.int32)
 
 
 def check_range(index: Array, size: int, error: Any) -> None:
@@ -60,6 +63,16 @@ def nonnegative(index: Array, dim: int, size: int) -> Array:
     return counted
 
 
+def is_mask(index: Array | TensorSpec) -> bool:
+    """Whether an index says of each place whether it is wanted."""
+    return index.dtype in MASKS
+
+
+def are_numbers(index: Array | TensorSpec) -> bool:
+    """Whether an index has the numbers of places."""
+    return index.dtype in NUMBERS
+
+
 def plain_indices(shape: Sequence[int], indices: Sequence[Array | None]) -> list[Array | None]:
     """Return one entry per indexed dim: None, or integers, all of one shape.
 
@@ -70,9 +83,9 @@ def plain_indices(shape: Sequence[int], indices: Sequence[Array | None]) -> list
     for index in indices:
         if index is None:
             plain.append(None)
-        elif index.dtype.kind == "i" and index.dtype.itemsize >= 4:
+        elif are_numbers(index):
             plain.append(index)
-        elif index.dtype.name in ("bool", "uint8"):
+        elif is_mask(index):
             plain += _of_mask(shape, index, len(plain))
         else:
             raise errors.index_dtype()
@@ -88,12 +101,7 @@ def plain_indices(shape: Sequence[int], indices: Sequence[Array | None]) -> list
 
 
 def _of_mask(shape: Sequence[int], mask: Array, first: int) -> list[Array]:
-    for k, size in enumerate(mask.shape):
-        dim = first + k
-        if dim >= len(shape):
-            raise errors.too_many_indices(len(shape), first + mask.ndim)
-        if size != shape[dim]:
-            raise errors.mask_mismatch(mask.shape, k, shape, dim)
+    shapes.check_mask(shape, mask.shape, first)
     return list(np.nonzero(mask)) if mask.ndim else []
 
 

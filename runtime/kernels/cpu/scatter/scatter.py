@@ -7,7 +7,7 @@ are walked.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from math import prod
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.common.folded import merged_stride, sizes_around
-from torchgen_out._runtime.kernels.cpu.folding import broadcast, contiguous, copy_parts
+from torchgen_out._runtime.kernels.cpu.folding import broadcast, copy_parts
 from torchgen_out._runtime.kernels.cpu.indexing import places
 from torchgen_out._runtime.kernels.cpu.loop_plans import NOTHING
 from torchgen_out._runtime.kernels.cpu.planned import made_apart, on_copies, planned, specs_in
@@ -385,28 +385,104 @@ def index_put(
     """out[indices] = values, or += with every repeated place counted."""
     given = [index for index in indices if index is not None]
     first = next((dim for dim, index in enumerate(indices) if index is not None), 0)
-    are_numbers = all(i.dtype.kind == "i" and i.dtype.itemsize >= 4 for i in given)
     are_neighbours = given and list(indices[first : first + len(given)]) == given
-    if not (are_numbers and are_neighbours) or first + len(given) > len(self.sizes):
-        plan = _plan_put_any(self, indices, values, accumulate)
-        return plan if accumulate else _plan_put_in_turn(result, self, indices, values, plan)
+    if not are_neighbours or any(_needs_arrays(index) for index in given):
+        return _plan_put_any(self, indices, values, accumulate)
+    indexed = _indexed(self.sizes, first, given)
+    if not any(map(places.is_mask, given)):
+        return _plan_put(self.dtype, indexed, values, accumulate)
+    plan = _plan_put_masked(self.dtype, indexed, values, accumulate)
+    return plan if accumulate else _plan_put_in_turn(result, self, indices, values, plan)
+
+
+class _Indexed(NamedTuple):
+    """Neighbouring indices, masks merged with the dims that they cover, which are one then.
+
+    sizes: with these dims merged. first: the dim of the first index. dims: those that the indices
+    had before.
+    """
+
+    sizes: tuple[int, ...]
+    first: int
+    dims: tuple[int, ...]
+    indices: tuple[TensorSpec, ...]
+
+
+def _needs_arrays(index: TensorSpec) -> bool:
+    """Whether an index is a mask of no dim, which is beside the others, or of a wrong dtype."""
+    return not (index.sizes if places.is_mask(index) else places.are_numbers(index))
+
+
+def _indexed(sizes: tuple[int, ...], first: int, given: Sequence[TensorSpec]) -> _Indexed:
+    """Raises: IndexError for too many indices, and masks that do not fit."""
+    merged, dims, dim = list(sizes[:first]), [], first
+    for index in given:
+        dims.append(dim)
+        taken = 1
+        if places.is_mask(index):
+            shapes.check_mask(sizes, index.sizes, dim)
+            taken = len(index.sizes)
+        merged.append(prod(sizes[dim : dim + taken]))
+        dim += taken
+    if dim > len(sizes):
+        raise errors.too_many_indices(len(sizes), dim)
+    return _Indexed((*merged, *sizes[dim:]), first, tuple(dims), tuple(given))
+
+
+def _plan_put(dtype: Any, indexed: _Indexed, values: TensorSpec, accumulate: bool) -> LaunchPlan:
+    """The plan where all indices are numbers."""
+    sizes, first, dims, given = indexed
+    shapes_given = [index.sizes for index in given]
     try:
-        shape = shapes.broadcast_shapes(*[index.sizes for index in given])
+        shape = shapes.broadcast_shapes(*shapes_given)
     except RuntimeError:
-        raise errors.indices_do_not_broadcast([index.sizes for index in given]) from None
-    walk = _walk_places(self.sizes, first, len(given), shape, values)
+        raise errors.indices_do_not_broadcast(shapes_given) from None
+    walk = _walk_places(sizes, first, len(given), shape, values)
     if walk.size and not walk.outer * walk.inner:  # there is nothing that an index is outside of
         return NOTHING
-    how, refuse = SUM if accumulate else COPY, _bad_place(first, self.sizes[first])
+    how, refuse = SUM if accumulate else COPY, _bad_place(dims[0], sizes[first])
     if len(given) == 1:
-        return plan_writing(self.dtype, given[0], from_end(walk), how, refuse)
-    plan = plan_writing(self.dtype, TensorSpec(INT64, (prod(shape),), (1,)), walk, how, refuse)
-    merged = _merger(given, shape, self.sizes, first)
+        return plan_writing(dtype, given[0], from_end(walk), how, refuse)
+    plan = plan_writing(dtype, TensorSpec(INT64, (prod(shape),), (1,)), walk, how, refuse)
+    merged = _merger(indexed, shape)
 
     def run(out: Array, a: Array, *args: Any) -> None:
         *slots, src = args[: len(given) + 1]
         at, *at_slots, at_src, _ = args[len(given) + 1 :]
         plan.run(out, a, merged(slots, at_slots), src, at, 0, at_src, None)
+
+    return LaunchPlan(run, None)
+
+
+COUNTS_KEPT = 64
+"""Plans under masks, for as many numbers of places, that a call's plan remembers."""
+
+
+def _plan_put_masked(
+    dtype: Any, indexed: _Indexed, values: TensorSpec, accumulate: bool
+) -> LaunchPlan:
+    """The plan where masks are among the indices: each is the places where it is true."""
+    given = indexed.indices
+    count = len(given)
+    masked = [(n, each.numel) for n, each in enumerate(given) if places.is_mask(each)]
+
+    @lru_cache(maxsize=COUNTS_KEPT)
+    def plan_of(*found: int) -> LaunchPlan:
+        vectors = list(given)
+        for (n, _), places_found in zip(masked, found, strict=True):
+            vectors[n] = TensorSpec(INT64, (places_found,), (1,))
+        return _plan_put(dtype, indexed._replace(indices=tuple(vectors)), values, accumulate)
+
+    def run(*args: Any) -> None:
+        args, found = list(args), []
+        for n, numel in masked:
+            slot, at = n + 2, n + count + 4
+            flags, start = args[slot], args[at]
+            if flags.size != numel:
+                flags = flags[start : start + numel]
+            args[slot], args[at] = flags.nonzero()[0], 0
+            found.append(args[slot].size)
+        plan_of(*found).run(*args)
 
     return LaunchPlan(run, None)
 
@@ -465,10 +541,9 @@ def _walk_places(
     return walk._replace(tables=(*own, *tables))
 
 
-def _merger(
-    given: Sequence[TensorSpec], shape: tuple[int, ...], sizes: Sequence[int], first: int
-) -> Callable[..., Array]:
+def _merger(indexed: _Indexed, shape: tuple[int, ...]) -> Callable[..., Array]:
     """What makes places in the merged dims. Raises: IndexError for one outside."""
+    sizes, first, dims, given = indexed
     merge = merge_places.entry_point((INT64, INT64, int, bool))
     numel = prod(shape)
     parts = []
@@ -489,7 +564,7 @@ def _merger(
             if is_other:
                 index = index.astype(np.int64)
             if not merge(linear, index, size, k == 0):
-                raise _bad_place(first + k, size)(index)
+                raise _bad_place(dims[k], size)(index)
         return linear
 
     return merged
@@ -498,38 +573,21 @@ def _merger(
 def _plan_put_any(
     self: TensorSpec, indices: Sequence[TensorSpec | None], values: TensorSpec, accumulate: bool
 ) -> LaunchPlan:
-    """Masks, whose places depend on the data, and index tensors that do not stand together."""
+    """Index tensors and masks that do not stand together, masks of no dim, and wrong ones."""
     count, numel = 2 + sum(index is not None for index in indices), self.numel
 
     def run(out: Array, *args: Any) -> None:
         offsets = args[count:]
         specs = [self, *[index for index in indices if index is not None], values]
         triples = zip(args, offsets, specs, strict=False)
-        dense = [flat[at : at + each.numel].reshape(each.sizes) for flat, at, each in triples]
-        old, *slots, src = dense
+        old, *slots, src = [
+            flat[at : at + each.numel].reshape(each.sizes) for flat, at, each in triples
+        ]
         target, given = out[:numel].reshape(self.sizes), iter(slots)
         plain = places.plain_indices(
             self.sizes, [None if index is None else next(given) for index in indices]
         )
-        linear = places.linear_places(self.sizes, plain)
-        if linear is None:
-            _put_apart(target, old, plain, src, accumulate)
-            return
-        first, stop, place = linear
-        how, found = (
-            SUM if accumulate else COPY,
-            TensorSpec(values.dtype, src.shape, values.strides),
-        )
-        walk = _walk_places(self.sizes, first, stop - first, place.shape, found)
-        if walk is None:
-            walk = _walk_places(self.sizes, first, stop - first, place.shape, None)
-            full = (*self.sizes[:first], *place.shape, *self.sizes[stop:])
-            src = contiguous(broadcast(src, full))
-        assert walk is not None
-        linear_index = TensorSpec(INT64, (place.size,), (1,))
-        refuse = _bad_place(first, walk.size)
-        write = _make_run(self.dtype, linear_index, walk, how, refuse, None)
-        write(out, args[0], place.reshape(-1), src.reshape(-1), offsets[0], 0, 0, None)
+        _put_apart(target, old, plain, src, accumulate)
 
     return LaunchPlan(run, None)
 
@@ -537,7 +595,7 @@ def _plan_put_any(
 def _put_apart(
     out: Array, self: Array, plain: list[Array | None], values: Array, accumulate: bool
 ) -> None:
-    """Indexed dims that do not stand together: NumPy's own indexing."""
+    """Write by NumPy's own indexing."""
     where = places.numpy_index(out.shape, plain)
     shape = np.broadcast_to(np.zeros((), np.uint8), out.shape)[where].shape
     try:
