@@ -77,6 +77,7 @@ def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
     return result
 
 
+@lru_cache(maxsize=4096)
 def _broadcast_pair(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
     ndim = max(len(a), len(b))
     padded_a = (1,) * (ndim - len(a)) + a

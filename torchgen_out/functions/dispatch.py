@@ -4692,7 +4692,7 @@ __cross = operators._cross.calls
 def _cross(input: Tensor, other: Tensor, dim: int) -> Tensor:
     """_cross(Tensor self, Tensor other, int dim) -> Tensor
 
-    `cross` of vectors of one shape.
+    `cross` along a dim of size 3, which is looked at before.
     """
     if dim.__class__ is not int:
         dim = as_int(dim, "_cross", "dim", 3)

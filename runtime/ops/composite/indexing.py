@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from torchgen_out._runtime import errors
@@ -33,20 +34,24 @@ def take_along_dim(self: Any, indices: Any, dim: int | None = None) -> Any:
             f"but got {self.ndim} dimensions for input, and {indices.ndim} dimensions for indices"
         )
     dim = shapes.normalize_dim(dim, self.ndim)
-    if size := self.size(dim):
+    own, given = _broadcast_but(dim, self._sizes, indices._sizes)
+    if size := self._sizes[dim]:
         indices = indices.remainder(size)
-    if _differ_only_in(dim, self._sizes, indices._sizes):
-        return self.gather(dim, indices)
-    own, given = list(self.shape), list(indices.shape)
-    own[dim] = given[dim] = 1
-    common = shapes.broadcast_shapes(own, given)
-    source = self.expand((*common[:dim], self.size(dim), *common[dim + 1 :]))
-    places = indices.expand((*common[:dim], indices.size(dim), *common[dim + 1 :]))
-    return source.gather(dim, places)
+    if own != self._sizes:
+        self = self.expand(own)
+    if given != indices._sizes:
+        indices = indices.expand(given)
+    return self.gather(dim, indices)
 
 
-def _differ_only_in(dim: int, a: tuple[int, ...], b: tuple[int, ...]) -> bool:
-    return a == b or (a[:dim] == b[:dim] and a[dim + 1 :] == b[dim + 1 :])
+@lru_cache(maxsize=1024)
+def _broadcast_but(
+    dim: int, a: tuple[int, ...], b: tuple[int, ...]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The sizes of two tensors that are broadcast in all dims but one."""
+    common = shapes.broadcast_shapes(*[(*each[:dim], 1, *each[dim + 1 :]) for each in (a, b)])
+    own, given = ((*common[:dim], each[dim], *common[dim + 1 :]) for each in (a, b))
+    return own, given
 
 
 def nonzero(self: Any, as_tuple: bool = False, out: Any = None) -> Any:

@@ -348,5 +348,5 @@ def linalg_matrix_exp(self: Any) -> Any:
 
 
 def cross(self: Any, other: Any, dim: int) -> tuple[Sizes, Any]:
-    """Shape: that of both."""
-    return self.shape, self.dtype
+    """Shape: that to which both broadcast."""
+    return shapes.broadcast_shapes(self._sizes, other._sizes), self.dtype

@@ -15,6 +15,7 @@ from torchgen_out._runtime.core import shape
 from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.build import kernel
 from torchgen_out._runtime.kernels.cpu import pool
+from torchgen_out._runtime.kernels.cpu.planned import gatherer
 from torchgen_out._runtime.kernels.cpu.small import BOOL, DTYPES, INT64, SMALL, as_words
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
@@ -52,23 +53,23 @@ def plan_nonzero(self: TensorSpec) -> LaunchPlan:
     return LaunchPlan(run_few if is_small else run, sizes)
 
 
-def plan_masked_select(self: TensorSpec, mask: TensorSpec) -> LaunchPlan | None:
-    """Find the few elements under a mask of the same shape."""
-    count = self.numel
-    are_dense = self.is_contiguous and mask.is_contiguous
-    if mask.dtype != BOOL or self.sizes != mask.sizes or not are_dense or not 0 < count <= FEW:
-        return None
-    own = as_words(self).dtype
-    entry = pack_marked.entry_point((own, own, BOOL))
+def plan_masked_select(self: TensorSpec, mask: TensorSpec) -> LaunchPlan:
+    """Find the elements under a mask, each broadcast to the other's shape, in row-major order."""
+    if mask.dtype != BOOL:
+        raise RuntimeError("masked_select: expected BoolTensor for mask")
+    sizes = shape.broadcast_shapes(mask.sizes, self.sizes)
+    count, word = shape.numel(sizes), as_words(self).dtype
+    read, read_mask = (gatherer(each.expanded(sizes)) for each in (self, mask))
+    entry = pack_marked.entry_point((word, word, BOOL))
 
     def run(flat: Array, mask: Array, at: int, at_mask: int, params: None) -> Found:
-        flat = flat if flat.size == count else flat[at : at + count]
-        mask = mask if mask.size == count else mask[at_mask : at_mask + count]
-        out = np.empty(count, self.dtype)
-        if own is self.dtype:
+        flat, mask = read(flat, at), read_mask(mask, at_mask)
+        room = count if count <= FEW else int(np.count_nonzero(mask)) + 1
+        out = np.empty(room, self.dtype)
+        if word is self.dtype:
             found = entry(out, flat, mask)
         else:
-            found = entry(out.view(own), flat.view(own), mask)
+            found = entry(out.view(word), flat.view(word), mask)
         return [(out[:found], (found,))]
 
     return LaunchPlan(run, None)
@@ -76,7 +77,10 @@ def plan_masked_select(self: TensorSpec, mask: TensorSpec) -> LaunchPlan | None:
 
 @kernel
 def pack_marked(out, x, mask):
-    """Write every element and step on after those wanted; returns how many there are."""
+    """Write every element and step on after those wanted; returns how many there are.
+
+    out: has room for one more than these, unless all are wanted.
+    """
     found = 0
     for i in range(x.size):
         out[found] = x[i]

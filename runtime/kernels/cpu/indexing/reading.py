@@ -15,7 +15,7 @@ from torchgen_out._runtime.kernels.build import kernel
 from torchgen_out._runtime.kernels.common.index import program_of
 from torchgen_out._runtime.kernels.cpu.folding import as_bits, contiguous
 from torchgen_out._runtime.kernels.cpu.indexing import listing_plans, places
-from torchgen_out._runtime.kernels.cpu.planned import PlannedKernel, or_arrays
+from torchgen_out._runtime.kernels.cpu.planned import PlannedKernel
 
 Array = Any
 
@@ -97,14 +97,7 @@ def _take_flat(out: Array, self: Array, place: Array) -> None:
         threads.run_rows(_gather_row, arrays, as_bits(contiguous(self)).reshape(-1))
 
 
-@or_arrays(listing_plans.plan_masked_select, results=0, any_order=True)
-def masked_select(self: Array, mask: Array) -> Array:
-    """Return the elements where `mask` is true, in row-major order."""
-    if mask.dtype != np.bool_:
-        raise RuntimeError("masked_select: expected BoolTensor for mask")
-    if self.shape != mask.shape:
-        mask, self = _broadcast_pair(mask, self)
-    return _compress(self, mask)
+masked_select = PlannedKernel(listing_plans.plan_masked_select, results=0, any_strides=True)
 
 
 def _compress(self: Array, mask: Array) -> Array:
@@ -127,15 +120,6 @@ def _pack(out, self, mask):
         place += 1 if mask[i] else 0
         if place > last:
             break
-
-
-def _broadcast_pair(mask: Array, self: Array) -> tuple[Array, Array]:
-    ndim = max(mask.ndim, self.ndim)
-    a, b = ((1,) * (ndim - x.ndim) + x.shape for x in (mask, self))
-    for dim in reversed(range(ndim)):
-        if a[dim] != b[dim] and a[dim] != 1 and b[dim] != 1:
-            raise errors.broadcast_mismatch(a[dim], b[dim], dim)
-    return tuple(np.broadcast_arrays(mask, self))
 
 
 nonzero = PlannedKernel(listing_plans.plan_nonzero, results=0)

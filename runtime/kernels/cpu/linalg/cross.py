@@ -7,7 +7,7 @@ from typing import Any
 from torchgen_out._runtime.kernels.build import kernel
 from torchgen_out._runtime.kernels.common.folded import sizes_around
 from torchgen_out._runtime.kernels.cpu.loop_plans import NOTHING, operand, out, plan_ranges
-from torchgen_out._runtime.kernels.cpu.planned import planned
+from torchgen_out._runtime.kernels.cpu.planned import on_copies, planned
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
 Array = Any
@@ -15,14 +15,16 @@ WORK = 2
 """How much more an element costs than in element-wise work."""
 
 
-@planned()
+@planned(any_strides=True)
 def cross(result: TensorSpec, self: TensorSpec, other: TensorSpec, dim: int) -> LaunchPlan:
     """Write the vectors orthogonal to both, along a dim of size 3."""
     if not result.numel:
         return NOTHING
     shape, numel = sizes_around(result.sizes, dim), result.numel
     views = out(0, *shape), operand(0, *shape), operand(1, *shape)
-    return plan_ranges(cross_lanes, numel // 3, WORK * numel, [result], [self, other], *views)
+    operands = [each.expanded(result.sizes) for each in (self, other)]
+    plan = plan_ranges(cross_lanes, numel // 3, WORK * numel, [result], operands, *views)
+    return on_copies(plan, 1, operands)
 
 
 @kernel

@@ -173,8 +173,6 @@ def linalg_cross(self: Any, other: Any, dim: int = -1) -> Any:
             f"linalg.cross: inputs dimension {dim} must have length 3. "
             f"Got {sizes[0]} and {sizes[1]}"
         )
-    if self._sizes != other._sizes:
-        self, other = ops.broadcast_tensors([self, other])
     return ops._cross(self, other, dim)
 
 
