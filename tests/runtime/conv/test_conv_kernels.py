@@ -11,6 +11,7 @@ import pytest
 import torchgen_out as torch
 from tests.guarded_memory import guarded, guarded_copy
 from tests.index_programs import cpu_kernel
+from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.kernels import scratch, threads
 from torchgen_out._runtime.kernels.cpu.conv import columns as column_convolution
 from torchgen_out._runtime.kernels.cpu.conv import convolution, planes
@@ -319,6 +320,16 @@ def test_few_elements_are_convolved_as_many(dims: int) -> None:
         expected = np.empty_like(found)
         convolution.convolution(expected, x, w, None, *numbers)
         np.testing.assert_allclose(found, expected, atol=1e-4)
+        grad = rng.standard_normal(found.shape).astype(np.float32)
+        dx, dw = np.empty_like(x), np.empty_like(w)
+        convolution.convolution(dx, grad, w, None, *geometry, True, [0] * dims, groups)
+        convolution.convolution_grad_weight(dw, grad, x, w.shape, *geometry, False, groups)
+        y, image, weight = map(torch.from_numpy, (grad, x, w))
+        sliding = *geometry, False, groups
+        made = ops._convolution_grad_input(y, weight, x.shape, *sliding).numpy()
+        np.testing.assert_allclose(made, dx, atol=1e-4)
+        made = ops._convolution_grad_weight(y, image, w.shape, *sliding).numpy()
+        np.testing.assert_allclose(made, dw, atol=1e-3)
         met += 1
     assert met > 20
 

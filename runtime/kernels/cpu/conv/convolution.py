@@ -27,7 +27,7 @@ from torchgen_out._runtime.kernels.cpu.conv import (
     pointwise,
     winograd,
 )
-from torchgen_out._runtime.kernels.cpu.conv.few import plan_few
+from torchgen_out._runtime.kernels.cpu.conv.few import plan_few, plan_few_weights
 from torchgen_out._runtime.kernels.cpu.conv.pixels import plan_pixels
 from torchgen_out._runtime.kernels.cpu.conv.planes import lay_out
 from torchgen_out._runtime.kernels.cpu.folding import contiguous
@@ -76,6 +76,14 @@ def plan_forward(
     return plan_few(result, input, weight, bias, *sliding, transposed, output_padding, groups)
 
 
+def plan_weight(result: TensorSpec, *given: Any) -> LaunchPlan | None:
+    """Plan `convolution_grad_weight` of few elements; None for others."""
+    if result.is_contiguous:
+        return plan_few_weights(result, *given)
+    plan = plan_few_weights(result._replace(strides=contiguous_strides(result.sizes)), *given)
+    return plan and made_apart(plan, result)
+
+
 @or_arrays(plan_forward, any_order=True)
 @quiet
 def convolution(
@@ -102,6 +110,7 @@ def convolution(
     folding.settle(out, result)
 
 
+@or_arrays(plan_weight, any_order=True)
 @quiet
 def convolution_grad_weight(
     out: Array,
