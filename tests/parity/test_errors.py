@@ -234,6 +234,8 @@ FOUND_AT_RANDOM = (
         "F.unfold(torch.ones(2, 3, 4, 4), [2])",
         "F.fold(torch.ones(2, 12, 9), [4, 4], 2, padding=[0])",
     ),
+    *(f"F.pad(x, {pad}, 'reflect')" for pad in ("(1.0, 1)", "(True, 1)", "1", "'ab'", "(None, 1)")),
+    *("F.pad(x, (np.int64(1), 2), 'reflect')", "F.pad(x, (torch.tensor(1), 2), 'circular')"),
 )
 """Calls that random ones have shown to differ."""
 

@@ -8,10 +8,12 @@ from math import prod
 from typing import Any
 
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.bindings import integers
 from torchgen_out._runtime.core import promotion
 from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.size import Size
 from torchgen_out._runtime.dispatch import calls, ops
+from torchgen_out._runtime.dispatch.operator import CallTable
 from torchgen_out._runtime.ops.composite.view.reshaping import in_format_of, own_view, reshape
 
 
@@ -46,12 +48,15 @@ def pairwise_distance(
 
 def pad(input: Any, pad: Sequence[int], mode: str = "constant", value: Any = None) -> Any:
     """Pad the last dims: (left, right, top, bottom, ...)."""
+    pad, sizes = integers.as_ints(pad, "pad", "pad", 2), input._sizes
+    if pad.__class__ is int:
+        raise errors.ints_expected("pad", "pad", 2, pad)
     if len(pad) % 2:
         raise RuntimeError("Padding length must be divisible by 2")
-    if len(pad) > 2 * input.ndim:
+    if len(pad) > 2 * len(sizes):
         raise RuntimeError(
             "Padding length should be less than or equal to two times the input dimension but got "
-            f"padding length {len(pad)} and input of dimension {input.ndim}"
+            f"padding length {len(pad)} and input of dimension {len(sizes)}"
         )
     if mode == "constant":
         return ops.constant_pad_nd(input, pad, 0 if value is None else value)
@@ -59,34 +64,51 @@ def pad(input: Any, pad: Sequence[int], mode: str = "constant", value: Any = Non
         raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
     if mode not in CHECKS:
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
-    _check_padded_dims(input, len(pad))
-    widths, given = list(pad), input
-    for i in range(0, len(pad), 2):
-        dim = input.ndim - 1 - i // 2
-        if mode == "circular" and min(pad[i : i + 2]) < 0:
-            input = _cropped(input, dim, pad[i], pad[i + 1])
-            widths[i : i + 2] = max(pad[i], 0), max(pad[i + 1], 0)
-        CHECKS[mode](input, dim, *widths[i : i + 2])
-    if mode != "circular":
-        _check_left(input, pad)
-    left, right, top, bottom, front, back = (*widths, 0, 0, 0, 0)[:6]
-    padded = getattr(ops, f"_pad_{mode}")
-    keeps_format = mode != "circular"
-    is_image = keeps_format and input.ndim == len(pad) == 4
-    if is_image and shapes.is_channels_last(input._sizes, input._strides):
+    cropped, widths = _padding_of(mode, sizes, tuple(pad))
+    padded = getattr(calls, f"_pad_{mode}")
+    if mode == "circular":
+        for each in cropped:
+            input = input.narrow(*each)
+        return _padded_volume(padded, input, widths)
+    if len(sizes) == len(pad) == 4 and shapes.is_channels_last(sizes, input._strides):
         pixels = input.permute(0, 2, 3, 1)
-        return padded(pixels, top, bottom, left, right, 0, 0).permute(0, 3, 1, 2)
-    volume = input if input.ndim > 2 else input.unsqueeze(0)
-    result = padded(volume, front, back, top, bottom, left, right)
-    result = result if input.ndim > 2 else result.squeeze(0)
-    return in_format_of(given, result) if keeps_format else result
+        return padded[pixels._key](pixels, *widths[2:], 0, 0).permute(0, 3, 1, 2)
+    return in_format_of(input, _padded_volume(padded, input, widths))
 
 
-def _check_padded_dims(input: Any, length: int) -> None:
+def _padded_volume(padded: CallTable, input: Any, widths: tuple[int, ...]) -> Any:
+    if len(input._sizes) > 2:
+        return padded[input._key](input, *widths)
+    return _padded_volume(padded, input.unsqueeze(0), widths).squeeze(0)
+
+
+@lru_cache(maxsize=1024)
+def _padding_of(
+    mode: str, size: Size, pad: tuple[int, ...]
+) -> tuple[list[tuple[int, int, int]], tuple[int, ...]]:
+    """What is kept of dims before they wrap around, (dim, start, length); the widths of three dims,
+    the first dim first."""
+    _check_padded_dims(len(size), len(pad))
+    sizes, cropped = list(size), []
+    widths: tuple[int, ...] = ()
+    for i in range(0, len(pad), 2):
+        dim, before, after = len(sizes) - 1 - i // 2, pad[i], pad[i + 1]
+        if mode == "circular" and min(before, after) < 0:
+            cropped.append((dim, *_kept(sizes, dim, before, after)))
+            sizes[dim] = cropped[-1][2]
+            before, after = max(before, 0), max(after, 0)
+        CHECKS[mode](sizes, dim, before, after)
+        widths = before, after, *widths
+    if mode != "circular":
+        _check_left(sizes, pad)
+    return cropped, (*(0,) * (6 - len(pad)), *widths)
+
+
+def _check_padded_dims(ndim: int, length: int) -> None:
     dims = length // 2
-    if length not in (2, 4, 6) or input.ndim not in (dims + 1, dims + 2):
+    if length not in (2, 4, 6) or ndim not in (dims + 1, dims + 2):
         raise NotImplementedError(
-            f"Padding size {length} is not supported for {input.ndim}D input tensor.\n"
+            f"Padding size {length} is not supported for {ndim}D input tensor.\n"
             "Supported combinations for non-constant padding:\n"
             "  - 2D or 3D input: padding size = 2 (pads last dimension)\n"
             "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n"
@@ -94,18 +116,17 @@ def _check_padded_dims(input: Any, length: int) -> None:
         )
 
 
-def _check_reflected(input: Any, dim: int, before: int, after: int) -> None:
-    if max(before, after) >= input.size(dim):
+def _check_reflected(sizes: list[int], dim: int, before: int, after: int) -> None:
+    if max(before, after) >= sizes[dim]:
         raise RuntimeError(
             "Argument #4: Padding size should be less than the corresponding input dimension, "
-            f"but got: padding ({before}, {after}) at dimension {dim} of input "
-            f"{list(input.shape)}"
+            f"but got: padding ({before}, {after}) at dimension {dim} of input {sizes}"
         )
 
 
-def _check_left(input: Any, pad: Sequence[int]) -> None:
+def _check_left(sizes: list[int], pad: Sequence[int]) -> None:
     """Raises: RuntimeError if nothing is left of any padded dim, or less than nothing of one."""
-    pairs = list(zip(reversed(input.shape), pad[::2], pad[1::2], strict=False))[::-1]
+    pairs = list(zip(reversed(sizes), pad[::2], pad[1::2], strict=False))[::-1]
     given, left = [size for size, _, _ in pairs], [sum(each) for each in pairs]
     if max(left) < 1 or min(left) < 0:
         named = [
@@ -117,26 +138,25 @@ def _check_left(input: Any, pad: Sequence[int]) -> None:
         raise RuntimeError(f"input ({named[0]}) is too small. Calculated output {named[1]}")
 
 
-def _cropped(input: Any, dim: int, before: int, after: int) -> Any:
-    """What negative numbers leave of a dim; the rest wraps around."""
+def _kept(sizes: list[int], dim: int, before: int, after: int) -> tuple[int, int]:
+    """What negative numbers leave of a dim, (start, length); the rest wraps around."""
     first, last = max(-before, 0), max(-after, 0)
-    kept = input.size(dim) - first - last
+    kept = sizes[dim] - first - last
     if kept < 0:
         raise RuntimeError(
-            f"pad: padding ({before}, {after}) leaves nothing of dimension {dim} of input "
-            f"{list(input.shape)}"
+            f"pad: padding ({before}, {after}) leaves nothing of dimension {dim} of input {sizes}"
         )
-    return input.narrow(dim, first, kept)
+    return first, kept
 
 
-def _check_wrapped(input: Any, dim: int, before: int, after: int) -> None:
-    if max(before, after) > input.size(dim):
+def _check_wrapped(sizes: list[int], dim: int, before: int, after: int) -> None:
+    if max(before, after) > sizes[dim]:
         raise RuntimeError("Padding value causes wrapping around more than once.")
 
 
 CHECKS = {
     "reflect": _check_reflected,
-    "replicate": lambda input, dim, before, after: None,
+    "replicate": lambda sizes, dim, before, after: None,
     "circular": _check_wrapped,
 }
 
