@@ -7,50 +7,87 @@ result in ascending order; an absent table leaves its dim as it is. A weight of 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from math import prod
 
 import numpy as np
 
-from torchgen_out._runtime.kernels import threads
-from torchgen_out._runtime.kernels.cpu.folding import contiguous
+from torchgen_out._runtime.kernels.cpu.loop_plans import (
+    NOTHING,
+    operand,
+    out,
+    plan_loop,
+    plan_ranges,
+)
+from torchgen_out._runtime.kernels.cpu.planned import planned
+from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 from torchgen_out._runtime.kernels.typed import typed
 
-Array = Any
 BAND = 32
 """Rows of a plane that are made together: what lies between the two steps stays in the cache."""
 WORK = 4
 """How much more an element costs than in element-wise work."""
 
 
+@planned()
 def resample(
-    out: Array,
-    self: Array,
-    rows: Array | None,
-    row_weights: Array | None,
-    columns: Array | None,
-    column_weights: Array | None,
-    adjoint: Sequence[Array | None],
-) -> None:
+    result: TensorSpec,
+    self: TensorSpec,
+    rows: TensorSpec | None,
+    row_weights: TensorSpec | None,
+    columns: TensorSpec | None,
+    column_weights: TensorSpec | None,
+    adjoint: Sequence[TensorSpec | None],
+) -> LaunchPlan:
     """Write the weighted sums. adjoint: for backward.
 
     Shape: self (*B, H, W), tables (taps, rows) and (taps, columns) -> (*B, rows, columns)
     """
-    if not out.size:
-        return
-    rows, row_weights = _table(rows, row_weights, out.dtype)
-    columns, column_weights = _table(columns, column_weights, out.dtype)
-    results = out.reshape(-1, *out.shape[-2:])
-    planes = contiguous(self).reshape(-1, *self.shape[-2:])
-    bands = len(results) * -(-results.shape[1] // BAND)
-    arrays = (results, planes, rows, row_weights, columns, column_weights)
-    threads.run_ranges(resample_bands.of(out.dtype), bands, WORK * out.size, *arrays)
+    if not result.numel:
+        return NOTHING
+    planes = prod(result.sizes[:-2])
+    operands = self, rows, row_weights, columns, column_weights, *adjoint
+    arrays = out(0, planes, *result.sizes[-2:]), operand(0, planes, *self.sizes[-2:])
+    tables = [
+        operand(n, *each.sizes) for n, each in enumerate(operands[:5]) if n and each is not None
+    ]
+    if not tables:
+        return plan_loop(take, [result], operands, out(0, result.numel), operand(0, result.numel))
+    loop = (
+        resample_rows if columns is None else resample_columns if rows is None else resample_bands
+    )
+    bands = planes * -(-result.sizes[-2] // BAND)
+    return plan_ranges(loop, bands, WORK * result.numel, [result], operands, *arrays, *tables)
 
 
-def _table(places: Array | None, weights: Array | None, dtype: Any) -> tuple[Array, Array]:
-    """A table as the loop takes it, one without taps if it is absent."""
-    if places is None:
-        return np.empty((0, 0), np.int64), np.empty((0, 0), dtype)
-    return np.ascontiguousarray(places), np.ascontiguousarray(weights, dtype)
+@typed
+def take(out, x):
+    """Everything as it is."""
+    for i in range(out.size):
+        out[i] = x[i]
+
+
+@typed
+def resample_rows(start, stop, out, x, rows, row_weights):
+    """Some of all planes' bands, of other rows alone."""
+    high = out.shape[1]
+    bands = (high + BAND - 1) // BAND
+    for item in range(start, stop):
+        p = item // bands
+        first = (item - p * bands) * BAND
+        last = min(first + BAND, high)
+        mix_rows(out[p, first:last], x[p], rows, row_weights, first, 0)
+
+
+@typed
+def resample_columns(start, stop, out, x, columns, column_weights):
+    """Some of all planes' bands, of other columns alone."""
+    high = out.shape[1]
+    bands = (high + BAND - 1) // BAND
+    for item in range(start, stop):
+        p = item // bands
+        first = (item - p * bands) * BAND
+        last = min(first + BAND, high)
+        mix_columns(out[p, first:last], x[p, first:last], columns, column_weights)
 
 
 @typed
@@ -68,11 +105,7 @@ def resample_bands(start, stop, out, x, rows, row_weights, columns, column_weigh
         p = item // bands
         first = (item - p * bands) * BAND
         last = min(first + BAND, high)
-        if columns.size == 0:
-            mix_rows(out[p, first:last], x[p], rows, row_weights, first, 0)
-        elif rows.size == 0:
-            mix_columns(out[p, first:last], x[p, first:last], columns, column_weights)
-        elif shrinks:
+        if shrinks:
             mix_rows(lines[: last - first], x[p], rows, row_weights, first, 0)
             mix_columns(out[p, first:last], lines, columns, column_weights)
         else:
@@ -97,16 +130,16 @@ def mix_rows(out, x, rows, weights, first, low):
     for i in range(out.shape[0]):
         line, place = out[i], first + i
         if rows.shape[0] == 2 and weights[1, place] != 0:
-            a, b = weights[0, place], weights[1, place]
+            a, b = T(weights[0, place]), T(weights[1, place])
             one, other = x[rows[0, place] - low], x[rows[1, place] - low]
             for j in range(line.size):
                 line[j] = a * one[j] + b * other[j]
         else:
-            a, one = weights[0, place], x[rows[0, place] - low]
+            a, one = T(weights[0, place]), x[rows[0, place] - low]
             for j in range(line.size):
                 line[j] = a * one[j] if a != 0 else T(0)
             for k in range(1, rows.shape[0]):
-                a, one = weights[k, place], x[rows[k, place] - low]
+                a, one = T(weights[k, place]), x[rows[k, place] - low]
                 if a != 0:
                     for j in range(line.size):
                         line[j] += a * one[j]
@@ -121,12 +154,12 @@ def mix_columns(out, x, columns, weights):
         if columns.shape[0] == 2:
             a, b, one, other = weights[0], weights[1], columns[0], columns[1]
             for j in range(line.size):
-                second = b[j] * row[np.uint64(other[j])]
-                line[j] = a[j] * row[np.uint64(one[j])] + (second if b[j] != zero else zero)
+                second = T(b[j]) * row[np.uint64(other[j])]
+                line[j] = T(a[j]) * row[np.uint64(one[j])] + (second if b[j] != 0 else zero)
         else:
             for j in range(line.size):
                 total = zero
                 for k in range(columns.shape[0]):
-                    a = weights[k, j]
+                    a = T(weights[k, j])
                     total += a * row[np.uint64(columns[k, j])] if a != zero else zero
                 line[j] = total

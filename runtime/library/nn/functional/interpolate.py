@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from math import prod
 from typing import Any
 
 import torchgen_out as torch
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import shape as shapes
+from torchgen_out._runtime.core.size import Size
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.core.user_warnings import warn
 from torchgen_out._runtime.dispatch import ops
@@ -18,6 +20,9 @@ from torchgen_out._runtime.ops.composite.view.reshaping import in_format_of
 
 _NDIM = {"linear": 3, "bilinear": 4, "bicubic": 4, "trilinear": 5}
 """The modes that weight elements, and the dims of what they resize."""
+
+Plan = tuple[tuple[int, ...], tuple[float | None, ...]]
+"""Wanted sizes, and the scales where they were given."""
 
 
 def interpolate(
@@ -36,57 +41,90 @@ def interpolate(
     **Raises** ValueError if size and scale_factor are both given or both missing, or have another
     length than there are dims to resize; NotImplementedError unless these are one to three.
     """
-    spatial = max(input.dim() - 2, 0)
-    sizes, scales = _target(input, size, scale_factor, spatial)
-    if scale_factor is not None and not recompute_scale_factor:
-        given = scale_factor if isinstance(scale_factor, (tuple, list)) else [scale_factor]
-        for factor in given:
-            if isinstance(factor, Tensor):
-                raise errors.float_expected("interpolate(): argument 'scale_factor'", factor)
-    _check(input, sizes, mode, align_corners, antialias)
-    if recompute_scale_factor or size is not None:
-        scales = [None] * spatial
-    shapes.check_storable((*input.shape[:2], *sizes))
+    resizing = mode, align_corners, bool(recompute_scale_factor), antialias
+    sizes, scales = _plan(input._sizes, size, scale_factor, *resizing)
     if mode == "area":
         pools = (ops.adaptive_avg_pool1d, ops.adaptive_avg_pool2d, ops.adaptive_avg_pool3d)
-        pooled: Tensor = pools[spatial - 1](input, sizes)
+        pooled: Tensor = pools[len(sizes) - 1](input, sizes)
         return pooled
     if mode not in _NDIM:
         return in_format_of(input, _nearest(input, sizes, scales, mode == "nearest-exact"))
-    if _NDIM[mode] != input.dim():
-        raise NotImplementedError(
-            f"Got {input.dim()}D input, but {mode} mode needs {_NDIM[mode]}D input"
-        )
     kind = "cubic" if mode == "bicubic" else "linear"
     resized = _weighted(input, sizes, scales, kind, bool(align_corners), antialias)
     return in_format_of(input, resized)
 
 
+def _plan(shape: Size, size: Any, scale_factor: Any, *resizing: Any) -> Plan:
+    """What `_planned` finds, once for plain numbers."""
+    spatial = max(len(shape) - 2, 0)
+    if _are_plain(size, spatial, int) and _are_plain(scale_factor, spatial, int, float):
+        return _planned(shape, _as_tuple(size), _as_tuple(scale_factor), *resizing)
+    return _planned.__wrapped__(shape, size, scale_factor, *resizing)
+
+
+def _are_plain(value: Any, count: int, *kinds: type) -> bool:
+    """Whether a value is None, a number of one of these kinds, or so many of them."""
+    if isinstance(value, (tuple, list)):
+        return len(value) == count and all(each.__class__ in kinds for each in value)
+    return value is None or value.__class__ in kinds
+
+
+def _as_tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+@lru_cache(maxsize=1024)
+def _planned(
+    shape: Size,
+    size: Any,
+    scale_factor: Any,
+    mode: str,
+    align_corners: bool | None,
+    recompute_scale_factor: bool,
+    antialias: bool,
+) -> Plan:
+    """The sizes of the resized dims, and the scales that count; or what `interpolate` raises."""
+    spatial = max(len(shape) - 2, 0)
+    sizes, scales = _target(shape, size, scale_factor, spatial)
+    if scale_factor is not None and not recompute_scale_factor:
+        for factor in scale_factor if isinstance(scale_factor, (tuple, list)) else (scale_factor,):
+            if isinstance(factor, Tensor):
+                raise errors.float_expected("interpolate(): argument 'scale_factor'", factor)
+    _check(shape, sizes, mode, align_corners, antialias)
+    shapes.check_storable((*shape[:2], *sizes))
+    if mode in _NDIM and _NDIM[mode] != len(shape):
+        raise NotImplementedError(
+            f"Got {len(shape)}D input, but {mode} mode needs {_NDIM[mode]}D input"
+        )
+    counts = scale_factor is not None and not recompute_scale_factor
+    return tuple(sizes), tuple(scales) if counts else (None,) * spatial
+
+
 def _check(
-    input: Tensor, sizes: Sequence[int], mode: str, align_corners: bool | None, antialias: bool
+    shape: Size, sizes: Sequence[int], mode: str, align_corners: bool | None, antialias: bool
 ) -> None:
     """Raise RuntimeError, ValueError or NotImplementedError for what `interpolate` cannot do."""
     least = 0 if mode == "area" else 1  # a mean of nothing is asked for, but none is there
-    if min(sizes, default=1) < least or 0 in input.shape[2:]:
+    if min(sizes, default=1) < least or 0 in shape[2:]:
         raise RuntimeError(
             "Input and output sizes should be greater than 0, but got input "
-            f"{list(input.shape[2:])} and output {sizes}"
+            f"{list(shape[2:])} and output {sizes}"
         )
     if align_corners is not None and mode not in _NDIM:
         raise ValueError(
             "align_corners option can only be set with the interpolating modes: "
             "linear | bilinear | bicubic | trilinear"
         )
-    if antialias and (mode not in ("bilinear", "bicubic") or input.dim() != 4):
+    if antialias and (mode not in ("bilinear", "bicubic") or len(shape) != 4):
         raise ValueError(
             "Anti-alias option is restricted to bilinear and bicubic modes and requires a 4-D "
             "tensor as input"
         )
     if mode not in ("nearest", "nearest-exact", "area", *_NDIM):
         raise NotImplementedError(f"interpolate: mode '{mode}' is not implemented")
-    if not 1 <= input.dim() - 2 <= 3:
+    if not 1 <= len(shape) - 2 <= 3:
         raise NotImplementedError(
-            f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {input.dim()}D) for "
+            f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {len(shape)}D) for "
             f"mode '{mode}': batch, channels and one to three dims to resize"
         )
 
@@ -108,7 +146,7 @@ def _renamed(name: str) -> None:
 
 
 def _target(
-    input: Tensor, size: Any, scale_factor: Any, spatial: int
+    shape: Size, size: Any, scale_factor: Any, spatial: int
 ) -> tuple[list[int], list[float | None]]:
     """Return the wanted sizes, and the scales where they were given."""
     if size is not None and scale_factor is not None:
@@ -118,7 +156,7 @@ def _target(
         if len(sizes) != spatial:
             raise ValueError(
                 "Input and output must have the same number of spatial dimensions, but got input "
-                f"with spatial dimensions of {list(input.shape[2:])} and output size of {size}."
+                f"with spatial dimensions of {list(shape[2:])} and output size of {size}."
             )
         return sizes, [None] * spatial
     if scale_factor is None:
@@ -127,27 +165,41 @@ def _target(
     if len(given) != spatial:
         raise ValueError(
             "Input and scale_factor must have the same number of spatial dimensions, but got input "
-            f"with spatial dimensions of {list(input.shape[2:])} and scale_factor {scale_factor}."
+            f"with spatial dimensions of {list(shape[2:])} and scale_factor {scale_factor}."
         )
     scales = [float(factor) for factor in given]
     if not all(map(math.isfinite, scales)):
         raise RuntimeError(f"interpolate: scale_factor {scale_factor} gives no size")
-    sizes = [
-        math.floor(length * factor) for length, factor in zip(input.shape[2:], scales, strict=True)
-    ]
+    sizes = [math.floor(length * factor) for length, factor in zip(shape[2:], scales, strict=True)]
     return sizes, [*scales]
 
 
-def _nearest(input: Tensor, sizes: list[int], scales: list[float | None], exact: bool) -> Any:
+def _nearest(
+    input: Tensor, sizes: tuple[int, ...], scales: tuple[float | None, ...], exact: bool
+) -> Any:
     in_pixels = _has_pixels(input)
     result = input.permute(0, 2, 3, 1) if in_pixels else input
-    for dim, (size, scale) in enumerate(zip(sizes, scales, strict=True), 1 if in_pixels else 2):
-        length = result.size(dim)
+    places = _places(input._sizes, sizes, scales, exact, input.device)
+    for dim, each in enumerate(places, 1 if in_pixels else 2):
+        result = result.index_select(dim, each)
+    return result.permute(0, 3, 1, 2) if in_pixels else result
+
+
+@lru_cache(maxsize=256)
+def _places(
+    shape: Size,
+    sizes: tuple[int, ...],
+    scales: tuple[float | None, ...],
+    exact: bool,
+    device: torch.device,
+) -> list[Tensor]:
+    """The nearest elements of each dim."""
+    found = []
+    for length, size, scale in zip(shape[2:], sizes, scales, strict=True):
         if len(sizes) == 2 and not exact and size in (length, 2 * length):
             scale = None  # as PyTorch, which takes all once or twice whatever was given
-        places = resampling.nearest(length, size, scale, exact, str(input.device))
-        result = result.index_select(dim, places)
-    return result.permute(0, 3, 1, 2) if in_pixels else result
+        found.append(resampling.nearest(length, size, scale, exact, device))
+    return found
 
 
 _MANY = 1 << 13
@@ -164,19 +216,16 @@ def _has_pixels(input: Tensor) -> bool:
 
 def _weighted(
     input: Tensor,
-    sizes: list[int],
-    scales: list[float | None],
+    sizes: tuple[int, ...],
+    scales: tuple[float | None, ...],
     kind: str,
     align_corners: bool,
     antialias: bool,
 ) -> Any:
     """Rows and columns are resized together, what lies between batch and these afterwards."""
     real = "float64" if input.dtype is torch.float64 else "float32"
-    found: list[Any] = [None] * (3 - len(sizes))
-    for length, size, scale in zip(input.shape[2:], sizes, scales, strict=True):
-        resizing = resampling.Resizing(kind, length, size, scale, align_corners, antialias, real)
-        found.append(resampling.tables(resizing, str(input.device)))
-    depths, rows, columns = found
+    given = sizes, scales, kind, align_corners, antialias, real
+    depths, rows, columns = _tables(input._sizes, *given, input.device)
     if input.dtype is torch.uint8 and len(sizes) == 2:
         return _resampled_bytes(_resampled_bytes(input, None, columns), rows, None)
     if depths is None:
@@ -185,6 +234,25 @@ def _weighted(
     wide = input.float() if is_narrow else input  # rounded once, at the end
     slices = _resampled(_resampled(wide, rows, columns).flatten(3), depths, None)
     return slices.unflatten(3, sizes[1:]).to(input.dtype)
+
+
+@lru_cache(maxsize=256)
+def _tables(
+    shape: Size,
+    sizes: tuple[int, ...],
+    scales: tuple[float | None, ...],
+    kind: str,
+    align_corners: bool,
+    antialias: bool,
+    real: str,
+    device: torch.device,
+) -> list[Any]:
+    """The tables of depths, rows and columns; None for a dim that is not there."""
+    found: list[Any] = [None] * (3 - len(sizes))
+    for length, size, scale in zip(shape[2:], sizes, scales, strict=True):
+        resizing = resampling.Resizing(kind, length, size, scale, align_corners, antialias, real)
+        found.append(resampling.tables(resizing, device))
+    return found
 
 
 def _resampled(input: Tensor, rows: Any, columns: Any) -> Any:

@@ -51,7 +51,7 @@ class Resizing(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def tables(resizing: Resizing, device: str) -> tuple[Any, Any, Any, Any]:
+def tables(resizing: Resizing, device: torch.device) -> tuple[Any, Any, Any, Any]:
     """Places and weights, and those of the adjoint, as tensors on a device."""
     places, weights = (_smoothed if resizing.antialias else _plain)(resizing)
     arrays = (places, weights, *adjoint(places, weights, resizing.length))
@@ -60,7 +60,7 @@ def tables(resizing: Resizing, device: str) -> tuple[Any, Any, Any, Any]:
 
 
 @lru_cache(maxsize=256)
-def nearest(length: int, size: int, scale: float | None, exact: bool, device: str) -> Any:
+def nearest(length: int, size: int, scale: float | None, exact: bool, device: torch.device) -> Any:
     """The element nearest to each result: below its left edge, or with `exact` its middle."""
     ratio = Resizing("nearest", length, size, scale, False, False, "float32").ratio
     middles = np.arange(size, dtype=np.float32) + np.float32(0.5 if exact else 0)

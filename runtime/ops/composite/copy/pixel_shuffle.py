@@ -49,7 +49,7 @@ def pairwise_distance(
 def pad(input: Any, pad: Sequence[int], mode: str = "constant", value: Any = None) -> Any:
     """Pad the last dims: (left, right, top, bottom, ...)."""
     pad, sizes = integers.as_ints(pad, "pad", "pad", 2), input._sizes
-    if pad.__class__ is int:
+    if isinstance(pad, int):
         raise errors.ints_expected("pad", "pad", 2, pad)
     if len(pad) % 2:
         raise RuntimeError("Padding length must be divisible by 2")
