@@ -26,27 +26,17 @@ from torchgen_out._runtime.tensor_api.quick_indexing.fast_paths import (
     view_of,
 )
 
-SMALL = 16384
-"""Elements of an index tensor up to which NumPy's take costs less than the operator."""
-
 SEVERAL_SMALL = 4096
-"""The same for a mask, and for several that the operator has to combine."""
-
-FEW, WIDEST = 512, 2**20
-"""With more than so many indices, so large a result is left to the operator's threads."""
+"""Elements of a mask, or of several indices together, up to which NumPy costs less than the
+operator."""
 
 LARGEST = 32768
 """Elements of a result from which on the operator's threads are worth its call."""
 
-LARGEST_COPIED = 4096
-"""Elements of a tensor with gaps or turned dims up to which NumPy, which copies it, is quicker."""
-
 _ALL = slice(None)
 _INT = frozenset((int,))
 _new_tuple, _at = tuple.__new__, tuple.__getitem__
-_TAIL = slice(1, None)
 _INT64, _INT32, _MASK = dtypes.int64.index, dtypes.int32.index, dtypes.bool.index
-_TAKEN_BY = {_INT64: SMALL, _MASK: SEVERAL_SMALL}  # keys of CPU tensors with dims, outside autograd
 
 
 def make_taker(key: int) -> Way | None:
@@ -56,43 +46,27 @@ def make_taker(key: int) -> Way | None:
     bare = key & ~keys.GRAD
 
     def take(self: Tensor, index: Tensor) -> Tensor | None:
-        flat, vector = self._flat, index._flat
-        if flat is None or index._key != _INT64 or vector is None or len(index._sizes) != 1:
-            return take_any(self, index)
-        count, sizes = vector.size, self._sizes
-        if count > FEW and (count > SMALL or count * flat.size > WIDEST * _at(sizes, 0)):
-            return None
-        try:
-            found = flat.reshape(sizes).take(vector, 0)
-        except IndexError:  # the operator says what is wrong
-            return None
-        place = dense_layout((count, *_at(sizes, _TAIL)))
-        return build(bare, place.sizes, place.strides, 0, None, found.reshape(-1))
-
-    def take_any(self: Tensor, index: Tensor) -> Tensor | None:
-        index = _long(index)
-        limit = _TAKEN_BY.get(index._key)
-        if limit is None:
-            return None
-        if self._dense() is None:
-            is_vector = index._key == _INT64 and len(index._sizes) == 1
-            return _read_in_order(self, 0, index, bare) if is_vector else None
-        places, own = index._array(), self._array()
-        if places.size > limit or _has_own_order(places):
-            return None
-        if places.size > FEW and places.size * own.size > WIDEST * own.shape[0]:
-            return None
-        try:
-            found = own.take(places, 0) if index._key == _INT64 else own[places]
-        except IndexError:
-            return None
-        sizes = _new_tuple(Size, found.shape)
-        return build(bare, sizes, contiguous_strides(sizes), 0, None, found.reshape(-1))
+        if index._key == _MASK and len(index._sizes) > 1:
+            return _read_marked(self, index, bare)
+        return _read(self, 0, index, bare)
 
     if key == bare:
         return take
     recorded = _make_recorded_take(lambda self, indices: take(self, indices[0]))
     return lambda self, index: recorded(self, [index])
+
+
+def _read_marked(self: Tensor, mask: Tensor, bare: int) -> Tensor | None:
+    """The elements of a dense tensor under a small mask of several dims."""
+    own, marks = self._dense(), mask._array()
+    if own is None or marks.size > SEVERAL_SMALL:
+        return None
+    try:
+        found = own.reshape(self._sizes)[marks]
+    except IndexError:  # the operator says what is wrong
+        return None
+    sizes = _new_tuple(Size, found.shape)
+    return build(bare, sizes, contiguous_strides(sizes), 0, None, found.reshape(-1))
 
 
 def _long(index: Tensor) -> Tensor:
@@ -105,9 +79,10 @@ def _long(index: Tensor) -> Tensor:
 
 
 def _marked(mask: Tensor, size: int) -> Tensor | None:
-    """A mask of one dim as the numbers of its places; None if it is long, or of another size."""
-    marks = mask._array()
-    return None if marks.size != size or size > SEVERAL_SMALL else _numbers(marks.nonzero()[0])
+    """A mask of one dim as the numbers of its places; None if it is long, or of other sizes."""
+    if mask._sizes != (size,) or size > SEVERAL_SMALL:
+        return None
+    return _numbers(mask._array().nonzero()[0])
 
 
 def _numbers(flat: Any) -> Tensor:
@@ -132,27 +107,37 @@ def _array_of(numbers: list[Any]) -> Any:
         return None
 
 
-def _read_in_order(self: Tensor, dim: int, index: Tensor, bare: int) -> Tensor | None:
-    """Slices of a tensor with gaps or turned dims, whose dims lie in its order (channels-last)."""
-    sizes, count = self._sizes, _at(index._sizes, 0)
-    laid = _laid(sizes, self._strides, dim)
-    if laid.numel > LARGEST_COPIED:
-        read = calls._read_slices[bare, _INT64]
-        if laid.is_in_order:
-            return read(self, dim, index)  # type: ignore[no-any-return]
-        seen = view_of(self, bare, laid.sizes, laid.strides, self._offset)
-        flat = read(seen, laid.dim, index)._flat
-    else:
-        try:
-            flat = self._array().transpose(laid.order).take(index._array(), laid.dim).reshape(-1)
-        except IndexError:
+def _read(self: Tensor, dim: int, index: Tensor, bare: int) -> Tensor | None:
+    """The slices along `dim` at an index or a mask of one dim. Those of a tensor whose dims lie
+    in another order lie in that order, too (channels-last)."""
+    sizes = self._sizes
+    if 0 in sizes:  # the operator looks at each index
+        return None
+    if index._key != _INT64:
+        long = _marked(index, _at(sizes, dim)) if index._key == _MASK else _long(index)
+        if long is None or long._key != _INT64:
             return None
-    made = _new_tuple(Size, (*sizes[:dim], count, *sizes[dim + 1 :]))
-    if laid.is_in_order:
-        return build(bare, made, contiguous_strides(made), 0, None, flat)
+        index = long
+    kept, vector = index._sizes, index
+    if len(kept) != 1:
+        places = index._array()
+        if _has_own_order(places):
+            return None
+        vector = _numbers(places.reshape(-1))
+    read: Way = calls._read_slices[bare, _INT64]
+    laid = None if self._flat is not None else _laid(sizes, self._strides, dim)
+    is_in_order = laid is None or laid.is_in_order
+    if is_in_order and vector is index:
+        return read(self, dim, index)  # type: ignore[no-any-return]
+    made = _new_tuple(Size, (*sizes[:dim], *kept, *sizes[dim + 1 :]))
+    if laid is None or is_in_order:
+        return build(bare, made, contiguous_strides(made), 0, None, read(self, dim, vector)._flat)
+    if vector is not index:
+        return None
+    seen = view_of(self, bare, laid.sizes, laid.strides, self._offset)
     steps = contiguous_strides([_at(made, each) for each in laid.order])
     strides = tuple([step for _, step in sorted(zip(laid.order, steps, strict=True))])
-    return build(bare, made, strides, 0, Storage(flat))
+    return build(bare, made, strides, 0, Storage(read(seen, laid.dim, index)._flat))
 
 
 class _Laid(NamedTuple):
@@ -163,7 +148,6 @@ class _Laid(NamedTuple):
     """That which is indexed."""
     sizes: tuple[int, ...]
     strides: tuple[int, ...]
-    numel: int
     is_in_order: bool
 
 
@@ -172,7 +156,7 @@ def _laid(sizes: tuple[int, ...], strides: tuple[int, ...], dim: int) -> _Laid:
     order = order_of_slices(sizes, strides, dim)
     own, steps = (tuple([each[at] for at in order]) for each in (sizes, strides))
     is_in_order = list(order) == sorted(order)
-    return _Laid(order, order.index(dim), own, steps, prod(sizes), is_in_order)
+    return _Laid(order, order.index(dim), own, steps, is_in_order)
 
 
 def make_several_taker(key: int) -> Way | None:
@@ -197,11 +181,10 @@ def _make_take(bare: int) -> Way:
 
     def take(self: Tensor, items: Sequence[Any]) -> Tensor | None:
         flat = self._dense()
-        if flat is None:
-            return None
         try:
-            located = at_places(flat.reshape(self._sizes), items)
-            if located is None:
+            whole = self._array() if flat is None else flat.reshape(self._sizes)
+            located = at_places(whole, items)
+            if located is None or (flat is None and not _takes_elements(*located)):
                 return None
             array, index = located
             if any(map(_has_own_order, index)) or (array.size > LARGEST and _is_wide(*located)):
@@ -229,22 +212,7 @@ def make_among_taker(key: int) -> Way | None:
         index, dim = indices[-1], len(indices) - 1
         if any(each is not None for each in indices[:-1]):
             return take_several(self, [_ALL if each is None else each for each in indices])  # type: ignore[no-any-return]
-        if index is None or len(index._sizes) != 1:
-            return None
-        index = _marked(index, _at(self._sizes, dim)) if index._key == _MASK else _long(index)
-        if index is None or index._key != _INT64:
-            return None
-        if self._dense() is None:
-            return _read_in_order(self, dim, index, bare)
-        places, own = index._array(), self._array()
-        if places.size > SEVERAL_SMALL or places.size * own.size > LARGEST * own.shape[dim]:
-            return None
-        try:
-            found = own.take(places, dim)
-        except IndexError:
-            return None
-        sizes = _new_tuple(Size, found.shape)
-        return build(bare, sizes, contiguous_strides(sizes), 0, None, found.reshape(-1))
+        return None if index is None else _read(self, dim, index, bare)
 
     if key == bare:
         return take
@@ -258,6 +226,16 @@ def _has_own_order(array: Any) -> bool:
 
 several_takers = Ways(make_several_taker)
 among_takers = Ways(make_among_taker)
+
+
+def _takes_elements(array: Any, index: tuple[Any, ...]) -> bool:
+    """Whether indices go along all dims: what they name lies in their order."""
+    dims = 0
+    for item in index:
+        if item.__class__ is not np.ndarray:
+            return False
+        dims += item.ndim if item.dtype == np.bool_ else 1
+    return dims == array.ndim  # type: ignore[no-any-return]
 
 
 def _is_wide(array: Any, index: tuple[Any, ...]) -> bool:

@@ -28,6 +28,7 @@ from torchgen_out._runtime.tensor_api.quick_indexing.gathering import (
 _slice = builtins.slice
 _at = tuple.__getitem__
 _TAIL = slice(1, None)
+_MOST = 1 << 10  # more dims than there are
 _INDICES = dtypes.int64.index, dtypes.bool.index  # the keys of index tensors with dims
 _NUMBER = dtypes.int64.index | keys.ZERO_DIM  # of one that is one number
 
@@ -163,20 +164,33 @@ def _make_recorded_part() -> Way:
     """An operator for each item, as PyTorch records them, but for slices that take everything."""
     select = registered.operators["select.int"].calls
     cut = registered.operators["slice.Tensor"].calls
+    unsqueeze = registered.operators["unsqueeze"].calls
 
     def part(self: Tensor, items: tuple[Any, ...]) -> Tensor | None:
         if items and items[-1].__class__ is Tensor and items[-1]._key in _INDICES:
             return _taken(self, items)
-        if len(items) > len(self._sizes):
-            return None
-        view, dim = self, 0
-        for item in items:
+        view, dim, behind = self, 0, len(self._sizes)
+        for item in items:  # behind: dims of the tensor that no item has met
+            cls = item.__class__
+            if item is None:
+                view = unsqueeze[view._key](view, dim)
+                dim += 1
+                continue
+            if item is ...:
+                skipped = behind - _taking(items[items.index(...) + 1 :])
+                if skipped < 0:
+                    return None
+                dim, behind = dim + skipped, behind - skipped
+                continue
+            if not behind:
+                return None
+            behind -= 1
             size = _at(view._sizes, dim)
-            if item.__class__ is int:
+            if cls is int:
                 if not -size <= item < size:
                     return None
                 view = (select if dim else selects)[view._key](view, dim, item)
-            elif item.__class__ is _slice and (item.step is None or is_forward(item)):
+            elif cls is _slice and (item.step is None or is_forward(item)):
                 start, stop, step = item.indices(size)
                 if start or stop < size or step > 1:
                     view = (cut if dim else cuts)[view._key](view, dim, start, stop, step)
@@ -187,6 +201,11 @@ def _make_recorded_part() -> Way:
         return None if view is self else view
 
     return part
+
+
+def _taking(items: tuple[Any, ...]) -> int:
+    """How many dims basic items take, of which none is `...`; too many if one is."""
+    return sum([_MOST if item is ... else item is not None for item in items])
 
 
 Geometry = tuple[list[int], list[int], int]

@@ -70,7 +70,7 @@ writers = Ways(make_writer)
 
 def _accepted_numbers(own: dtypes.dtype) -> dict[type, tuple[float, float]]:
     """The numbers that NumPy writes as the operators would: the range of each class."""
-    if own in (dtypes.float32, dtypes.float64):
+    if own in (dtypes.float32, dtypes.float64, dtypes.complex64, dtypes.complex128):
         most = finfo(own).max
         return {float: (-most, most), int: (-(2**63), 2**63 - 1), bool: (0, 1)}
     if own.kind == "i":
@@ -102,9 +102,11 @@ def _has_mask(index: tuple[Any, ...]) -> bool:
 
 
 def _is_basic(index: Any) -> bool:
-    """Whether an index is an int, a slice that goes forward, or a tuple of these."""
+    """Whether an index is an int, a slice that goes forward, `...`, None, or a tuple of these."""
     for item in index if index.__class__ is tuple else (index,):
         cls = item.__class__
-        if cls is not int and (cls is not _slice or not is_forward(item)):
+        if cls is int or item is None or item is ...:
+            continue
+        if cls is not _slice or not is_forward(item):
             return False
     return True
