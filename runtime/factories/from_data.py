@@ -6,8 +6,9 @@ import builtins
 import os
 from array import array
 from collections.abc import Sequence
-from functools import reduce
-from typing import Any
+from functools import lru_cache, reduce
+from itertools import chain
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,7 +29,8 @@ from torchgen_out._runtime.factories import creation
 from torchgen_out._runtime.tensor_api import conversion, interop
 
 _NUMBERS = (builtins.int, builtins.float, builtins.complex)
-_FLOATS, _INTS = {builtins.float}, {builtins.int}
+_LISTS, _INTS, _BOOLS = {list}, {builtins.int}, {builtins.bool}
+_REALS = {builtins.float, builtins.int}
 _OF_PYTHON = frozenset((builtins.float, builtins.int, builtins.bool, builtins.complex))
 
 
@@ -104,21 +106,35 @@ def from_data(data: Any, wanted: dtype | None, on: device) -> Tensor:
 
 
 def _of_one_kind(data: list[Any]) -> tuple[np.ndarray, DenseLayout, dtype] | None:
-    """Only Python's floats, or only its ints below 2**63, as the dtype that they have; else None.
+    """Nested lists of Python's floats, perhaps with ints, of its ints below 2**63 or of its bools,
+    as the dtype that they have; None for others.
 
     A float beyond its dtype's range becomes infinite, of which NumPy warns and `array` does not.
     """
-    kinds = set(map(type, data))
-    if kinds == _FLOATS:
+    sizes, kinds = [len(data)], set(map(type, data))
+    while kinds == _LISTS:
+        (size, *others) = set(map(len, data))
+        if others:
+            return None
+        sizes.append(size)
+        data = [*chain.from_iterable(data)]
+        kinds = set(map(type, data))
+    if kinds <= _REALS and kinds != _INTS:
         own = dtypes.default_dtype()
         code = {dtypes.float32: "f", dtypes.float64: "d"}.get(own)
-        values = None if code is None else np.array(array(code, data))
-    elif kinds == _INTS:
-        own, values = dtypes.int64, np.array(data)
-        values = values if values.dtype == np.int64 else None
+        if code is None:
+            return None
+        try:
+            values = np.array(array(code, data))
+        except OverflowError:  # of an int
+            return None
+    elif kinds in (_INTS, _BOOLS):
+        own, values = dtypes.int64 if kinds == _INTS else dtypes.bool, np.array(data)
+        if values.dtype != own.numpy:
+            return None
     else:
         return None
-    return None if values is None else (values, dense_layout(values.shape), own)
+    return values, dense_layout(tuple(sizes)), own
 
 
 def _from_number(data: Any, wanted: dtype | None, on: device) -> Tensor:
@@ -129,8 +145,14 @@ def _from_number(data: Any, wanted: dtype | None, on: device) -> Tensor:
     _check_number(data, chosen)
     if isinstance(data, builtins.int) and chosen.kind != "i":
         data = float(data) if chosen.kind in "fc" else bool(data)
+    if chosen.kind not in "fc" or abs(data) <= _COMMON:
+        return creation.allocate((), chosen, on, data)
     with np.errstate(over="ignore"):  # a float dtype takes what is out of its range as infinity
         return creation.allocate((), chosen, on, data)
+
+
+_COMMON = 200.0
+"""The size of numbers that are in the range of every float dtype."""
 
 
 def _check_number(data: Any, chosen: dtype) -> None:
@@ -398,23 +420,44 @@ def _warn_of_constants(what: str) -> None:
 
 def over_array(array: np.ndarray) -> Tensor:
     """Return a tensor over the memory of an array."""
-    own = dtypes.from_numpy(array.dtype)
+    place = _place_of(array.dtype, array.shape, array.strides)
+    own = place.dtype.numpy
+    if array.flags.c_contiguous:
+        flat = array.reshape(-1)
+        flat = flat if flat.dtype is own else flat.view(own)
+        return build(place.key, place.sizes, place.strides, 0, ForeignStorage(flat), flat)
+    if array.flags.f_contiguous:
+        window = array.T.reshape(-1)
+    else:
+        extent = 1 + sum((n - 1) * step for n, step in zip(array.shape, place.strides, strict=True))
+        window = np.lib.stride_tricks.as_strided(array, (extent,), (array.itemsize,))
+    storage = ForeignStorage(window if window.dtype is own else window.view(own))
+    return build(place.key, place.sizes, place.strides, 0, storage)
+
+
+class _Place(NamedTuple):
+    """The dtype, key, sizes and strides of a tensor over an array."""
+
+    dtype: dtype
+    key: int
+    sizes: Size
+    strides: tuple[int, ...]
+
+
+@lru_cache(maxsize=1024)
+def _place_of(
+    numpy_dtype: Any, shape: tuple[builtins.int, ...], steps: tuple[builtins.int, ...]
+) -> _Place:
+    own = dtypes.from_numpy(numpy_dtype)
     strides = []
-    for size, stride in zip(array.shape, array.strides, strict=True):
+    for size, stride in zip(shape, steps, strict=True):
         if stride < 0 and size > 1:
             raise errors.negative_numpy_stride()
         if stride % own.itemsize:
             raise errors.fractional_numpy_stride()
         strides.append(stride // own.itemsize)
-    if array.flags.c_contiguous:
-        made = make_tensor(array.reshape(-1).view(own.numpy), Size(array.shape), own)
-        made._shared = ForeignStorage(made._flat)
-        return made
-    extent = sum((n - 1) * step for n, step in zip(array.shape, strides, strict=True)) + 1
-    window = np.lib.stride_tricks.as_strided(array, (extent,), (own.itemsize,))
-    key = keys.pack(own.index, devices.CPU, 0, not array.ndim)
-    buffer = window.view(own.numpy)
-    return build(key, Size(array.shape), tuple(strides), 0, ForeignStorage(buffer))
+    key = keys.pack(own.index, devices.CPU, 0, not shape)
+    return _Place(own, key, Size(shape), tuple(strides))
 
 
 def as_tensor(
@@ -429,7 +472,11 @@ def as_tensor(
     if isinstance(data, Tensor):
         return conversion.to(data, chosen, on)
     if isinstance(data, np.ndarray):
-        return conversion.to(over_array(data), chosen, on or devices.default_device())
+        on = on or devices.default_device()
+        made = over_array(data)
+        if chosen is None and on.type_index == devices.CPU:
+            return made
+        return conversion.to(made, chosen, on)
     if hasattr(data, "__cuda_array_interface__"):
         return conversion.to(interop.over_device_memory(data), chosen, on)
     return from_data(data, chosen, creation.device_or_default(on))
@@ -499,11 +546,12 @@ def asarray(
     copy: True always copies, False raises where memory cannot be shared, None copies if need be.
     """
     made = as_tensor(obj, dtype, device)
-    shares = isinstance(obj, Tensor) and made._storage is obj._storage
-    shares = shares or (isinstance(obj, np.ndarray) and np.shares_memory(made._array(), obj))
-    if copy is False and not shares:
-        raise ValueError("asarray: cannot alias the memory of the input, and copy=False")
-    if copy and shares:
-        made = copied(made, None, None)
+    if copy is not None:
+        shares = isinstance(obj, Tensor) and made._storage is obj._storage
+        shares = shares or (isinstance(obj, np.ndarray) and np.shares_memory(made._array(), obj))
+        if not copy and not shares:
+            raise ValueError("asarray: cannot alias the memory of the input, and copy=False")
+        if copy and shares:
+            made = copied(made, None, None)
     made = ops.detach(made) if made is obj and not requires_grad and made._edge else made
     return require_grad(made) if requires_grad and not made._key & keys.GRAD else made
