@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
 import torchgen_out as torch
 from torchgen_out._runtime.core import public
 
@@ -135,18 +137,15 @@ def pack_padded_sequence(
     counts = _counts("lengths", torch.as_tensor(lengths).to(torch.int64))
     if not input.numel():
         raise RuntimeError("Cannot pack empty tensors.")
-    order = None
+    rows = range(len(counts))
     if not enforce_sorted:
-        rows = sorted(range(len(counts)), key=lambda row: -counts[row])
+        rows = sorted(rows, key=lambda row: -counts[row])
         counts = [counts[row] for row in rows]
-        order = torch.tensor(rows, dtype=torch.int64, device=input.device)
-        input = input.index_select(0 if batch_first else 1, order)
-    if batch_first:
-        input = input.transpose(0, 1)
-    if input.size(1) != len(counts):
+    batch, longest = input.size(0 if batch_first else 1), input.size(1 if batch_first else 0)
+    if batch != len(counts):
         raise RuntimeError(
             f"Expected `len(lengths)` to be equal to batch_size, but got {len(counts)} "
-            f"(batch_size={input.size(1)})"
+            f"(batch_size={batch})"
         )
     if counts != sorted(counts, reverse=True):
         raise RuntimeError(
@@ -159,13 +158,34 @@ def pack_padded_sequence(
             "Length of all samples has to be greater than 0, but found an element in 'lengths' "
             "that is <= 0"
         )
-    if counts[0] > input.size(0):
+    if counts[0] > longest:
         raise RuntimeError(
-            f"pack_padded_sequence: expected lengths of at most {input.size(0)}, got {counts[0]}"
+            f"pack_padded_sequence: expected lengths of at most {longest}, got {counts[0]}"
         )
-    sizes = [sum(count > time for count in counts) for time in range(counts[0])]
-    data = torch.cat([input[time, :size] for time, size in enumerate(sizes)])
+    sizes = _living(counts)
+    times, at = _places(sizes)
+    at = np.array(rows)[at]
+    places = torch.from_numpy(at * longest + times if batch_first else times * batch + at)
+    data = input.flatten(0, 1).index_select(0, places.to(input.device))
+    order = None if enforce_sorted else torch.tensor(rows, device=input.device)
     return PackedSequence(data, torch.tensor(sizes, dtype=torch.int64), order)
+
+
+def _living(counts: list[int]) -> list[int]:
+    """Of falling numbers, how many are above 0, above 1, and so on: of lengths the batch sizes, and
+    of these the lengths."""
+    sizes, count = [], len(counts)
+    for time in range(counts[0]):
+        while counts[count - 1] <= time:
+            count -= 1
+        sizes.append(count)
+    return sizes
+
+
+def _places(sizes: list[int]) -> tuple[Any, Any]:
+    """The time and the row of each packed element."""
+    times, rows = (np.arange(sizes[0]) < np.array(sizes)[:, None]).nonzero()
+    return times, rows
 
 
 def _counts(name: str, given: Any) -> list[int]:
@@ -207,17 +227,14 @@ def pad_packed_sequence(
             "Expected total_length to be at least the length of the longest sequence in input, "
             f"but got total_length={total_length} and max sequence length being {len(sizes)}"
         )
-    rows = []
-    for step in sequence.data.split(sizes):
-        missing = sizes[0] - step.size(0)
-        if missing:
-            filler = step.new_full((missing, *step.shape[1:]), padding_value)
-            step = torch.cat([step, filler])
-        rows.append(step)
-    for _ in range((total_length or len(sizes)) - len(sizes)):
-        rows.append(torch.full_like(rows[0].detach(), padding_value))
-    padded = torch.stack(rows, 1 if batch_first else 0)
-    lengths = torch.tensor([sum(size > row for size in sizes) for row in range(sizes[0])])
+    data, batch, time = sequence.data, sizes[0], total_length or len(sizes)
+    times, rows = _places(sizes)
+    places = torch.from_numpy(times * batch + rows).to(data.device)
+    padded = data.new_full((time * batch, *data.shape[1:]), padding_value)
+    padded = padded.index_copy_(0, places, data).view(time, batch, *data.shape[1:])
+    if batch_first:
+        padded = padded.transpose(0, 1)
+    lengths = torch.tensor(_living(sizes))
     if sequence.unsorted_indices is not None:
         order = sequence.unsorted_indices
         padded = padded.index_select(0 if batch_first else 1, order)
