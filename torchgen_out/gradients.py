@@ -229,22 +229,6 @@ def _gated_backward_gate(grad, self, gate):
     return grad * (self * (t0 * (1 - t0)))
 
 
-def _margin_distance_backward_self_other(grad, result):
-    """d/dself, d/dother: margin - other + self if margin - other + self > 0 else 0"""
-    t0 = result > 0
-    return ops.where(t0, grad, 0), ops.where(t0, -grad, 0)
-
-
-def _margin_distance_backward_self(grad, result):
-    """d/dself: margin - other + self if margin - other + self > 0 else 0"""
-    return ops.where(result > 0, grad, 0)
-
-
-def _margin_distance_backward_other(grad, result):
-    """d/dother: margin - other + self if margin - other + self > 0 else 0"""
-    return ops.where(result > 0, -grad, 0)
-
-
 def sgn_backward_self(grad, self):
     """d/dself: sign(self)"""
     t0 = self.sgn()

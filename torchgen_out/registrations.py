@@ -153,7 +153,6 @@ ops._ldexp = pointwise._ldexp
 ops._gated = pointwise._gated
 ops._cosine_terms = pointwise._cosine_terms
 ops._outside_unit = reduction._outside_unit
-ops._margin_distance = pointwise._margin_distance
 ops.sgn = pointwise.sgn
 ops.sgn_ = pointwise.sgn_
 ops.sign = pointwise.sign
@@ -811,6 +810,8 @@ ops._multi_margin_total = composite._multi_margin_total
 ops._multi_margin_total_with_weight = dispatch._multi_margin_total_with_weight
 ops._multi_margin_total_alone = dispatch._multi_margin_total_alone
 ops.multi_margin_loss = composite.multi_margin_loss
+ops._multilabel_margin = dispatch._multilabel_margin
+ops._multilabel_margin_total = dispatch._multilabel_margin_total
 ops.multilabel_soft_margin_loss = composite.multilabel_soft_margin_loss
 ops.convolution = dispatch.convolution
 ops._convolution_grad_input = dispatch._convolution_grad_input
@@ -1007,6 +1008,10 @@ ops._multi_margin_total_alone_backward = dispatch._multi_margin_total_alone_back
 ops._multi_margin_total_alone_backward_backward = (
     dispatch._multi_margin_total_alone_backward_backward
 )
+ops._multilabel_margin_backward = dispatch._multilabel_margin_backward
+ops._multilabel_margin_backward_backward = dispatch._multilabel_margin_backward_backward
+ops._multilabel_margin_total_backward = dispatch._multilabel_margin_total_backward
+ops._multilabel_margin_total_backward_backward = dispatch._multilabel_margin_total_backward_backward
 synonyms.update(PARAMETERS)
 errors.refuse(
     "neg",

@@ -5352,6 +5352,39 @@ def _multi_margin_total_alone(
     return call(input, target, p, margin, scale)
 
 
+__multilabel_margin = operators._multilabel_margin.calls
+
+
+def _multilabel_margin(input: Tensor, target: Tensor, scale: float) -> Tensor:
+    """_multilabel_margin(Tensor self, Tensor target, float scale) -> Tensor
+
+    The losses of `multilabel_margin_loss`, one for each row, from sums over pairs of classes times
+    `scale`.
+
+    A row of targets ends before its first negative number.
+    """
+    try:
+        call = __multilabel_margin[input._key, target._key]
+    except AttributeError:
+        return __multilabel_margin.miss(input, target, scale)
+    return call(input, target, scale)
+
+
+__multilabel_margin_total = operators._multilabel_margin_total.calls
+
+
+def _multilabel_margin_total(input: Tensor, target: Tensor, scale: float) -> Tensor:
+    """_multilabel_margin_total(Tensor self, Tensor target, float scale) -> Tensor
+
+    The sum of the losses of `_multilabel_margin`.
+    """
+    try:
+        call = __multilabel_margin_total[input._key, target._key]
+    except AttributeError:
+        return __multilabel_margin_total.miss(input, target, scale)
+    return call(input, target, scale)
+
+
 _convolution = operators.convolution.calls
 
 
@@ -8097,3 +8130,83 @@ def _multi_margin_total_alone_backward_backward(
             grad_output_, grad_output, input, target, p, margin, scale, output_mask
         )
     return call(grad_output_, grad_output, input, target, p, margin, scale, output_mask)
+
+
+__multilabel_margin_backward = operators._multilabel_margin_backward.calls
+
+
+def _multilabel_margin_backward(
+    grad_output: Tensor, input: Tensor, target: Tensor, scale: float
+) -> Tensor:
+    """_multilabel_margin_backward(Tensor grad_output, Tensor self, Tensor target, float scale) ->
+    Tensor
+
+    The gradients of `_multilabel_margin`, derived from its statements.
+    """
+    try:
+        call = __multilabel_margin_backward[grad_output._key, input._key, target._key]
+    except AttributeError:
+        return __multilabel_margin_backward.miss(grad_output, input, target, scale)
+    return call(grad_output, input, target, scale)
+
+
+__multilabel_margin_backward_backward = operators._multilabel_margin_backward_backward.calls
+
+
+def _multilabel_margin_backward_backward(
+    grad_output_: Tensor, input: Tensor, target: Tensor, scale: float, output_mask: Sequence[bool]
+) -> tuple[Tensor, Tensor]:
+    """_multilabel_margin_backward_backward(Tensor grad_output_, Tensor self, Tensor target, float
+    scale, bool[2] output_mask) -> (Tensor, Tensor)
+
+    The gradients of `_multilabel_margin_backward`, derived from its statements.
+    """
+    try:
+        call = __multilabel_margin_backward_backward[grad_output_._key, input._key, target._key]
+    except AttributeError:
+        return __multilabel_margin_backward_backward.miss(
+            grad_output_, input, target, scale, output_mask
+        )
+    return call(grad_output_, input, target, scale, output_mask)
+
+
+__multilabel_margin_total_backward = operators._multilabel_margin_total_backward.calls
+
+
+def _multilabel_margin_total_backward(
+    grad_output: Tensor, input: Tensor, target: Tensor, scale: float
+) -> Tensor:
+    """_multilabel_margin_total_backward(Tensor grad_output, Tensor self, Tensor target, float
+    scale) -> Tensor
+
+    The gradients of `_multilabel_margin_total`, derived from its statements.
+    """
+    try:
+        call = __multilabel_margin_total_backward[grad_output._key, input._key, target._key]
+    except AttributeError:
+        return __multilabel_margin_total_backward.miss(grad_output, input, target, scale)
+    return call(grad_output, input, target, scale)
+
+
+__multilabel_margin_total_backward_backward = (
+    operators._multilabel_margin_total_backward_backward.calls
+)
+
+
+def _multilabel_margin_total_backward_backward(
+    grad_output_: Tensor, input: Tensor, target: Tensor, scale: float, output_mask: Sequence[bool]
+) -> tuple[Tensor, Tensor]:
+    """_multilabel_margin_total_backward_backward(Tensor grad_output_, Tensor self, Tensor target,
+    float scale, bool[2] output_mask) -> (Tensor, Tensor)
+
+    The gradients of `_multilabel_margin_total_backward`, derived from its statements.
+    """
+    try:
+        call = __multilabel_margin_total_backward_backward[
+            grad_output_._key, input._key, target._key
+        ]
+    except AttributeError:
+        return __multilabel_margin_total_backward_backward.miss(
+            grad_output_, input, target, scale, output_mask
+        )
+    return call(grad_output_, input, target, scale, output_mask)

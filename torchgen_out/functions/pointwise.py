@@ -2315,21 +2315,6 @@ def _cosine_terms(x1: Tensor, x2: Tensor, norm1: Tensor, norm2: Tensor, eps: Num
     return call(x1, x2, norm1, norm2, eps)
 
 
-__margin_distance = operators._margin_distance.calls
-
-
-def _margin_distance(input: Tensor, other: Tensor, margin: Number) -> Tensor:
-    """_margin_distance(Tensor self, Tensor other, Scalar margin) -> Tensor
-
-    By how much a score is above another less a margin.
-    """
-    try:
-        call = __margin_distance[input._key, other._key]
-    except AttributeError:
-        return __margin_distance.miss(input, other, margin)
-    return call(input, other, margin)
-
-
 _sgn = operators.sgn.calls
 _sgn_inplace = operators.sgn.inplace_calls
 _sgn_out = operators.sgn.out_calls

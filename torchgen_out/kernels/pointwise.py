@@ -608,28 +608,6 @@ def _cosine_terms(x1, x2, norm1, norm2, eps_):
     return x1 / max(norm1, eps_) * (x2 / max(norm2, eps_))
 
 
-def _margin_distance(self, other, margin):
-    """margin - other + self if margin - other + self > 0 else 0"""
-    t0 = margin - other + self
-    return t0 if t0 > T(0) else T(0)
-
-
-def _margin_distance_backward_self_other(grad, result):
-    """d/dself, d/dother: margin - other + self if margin - other + self > 0 else 0"""
-    t0 = result > T(0)
-    return grad if t0 else T(0), -grad if t0 else T(0)
-
-
-def _margin_distance_backward_self(grad, result):
-    """d/dself: margin - other + self if margin - other + self > 0 else 0"""
-    return grad if result > T(0) else T(0)
-
-
-def _margin_distance_backward_other(grad, result):
-    """d/dother: margin - other + self if margin - other + self > 0 else 0"""
-    return -grad if result > T(0) else T(0)
-
-
 def sgn(self):
     """sign(self)"""
     return sign(self)

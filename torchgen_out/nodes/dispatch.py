@@ -5925,6 +5925,80 @@ def recording__multi_margin_total_alone(below, needs_self):
     return call
 
 
+class MultilabelMarginBackward0(Node):
+    """_multilabel_margin
+    self: _multilabel_margin_backward(grad, self, target, scale)
+    target: non_differentiable
+    """
+
+    __slots__ = ("saved_scale", "saved_self", "saved_target")
+
+    def apply(node, grad):
+        self = unpack(node.saved_self, node)
+        target = unpack(node.saved_target, node)
+        scale = node.saved_scale
+        grad_self = ops._multilabel_margin_backward(grad, self, target, scale)
+        return (grad_self,)
+
+    def release(node):
+        node.saved_self = None
+        node.saved_target = None
+
+
+def recording__multilabel_margin(below, needs_self):
+    """Records MultilabelMarginBackward0 around `below`."""
+
+    def call(self, target, scale):
+        result = below(self, target, scale)
+        if not grad_mode.state.enabled:
+            return result
+        node = MultilabelMarginBackward0()
+        node.saved_self = save(self)
+        node.saved_target = save(target)
+        node.saved_scale = scale
+        attach_unary(result, self, node)
+        return result
+
+    return call
+
+
+class MultilabelMarginTotalBackward0(Node):
+    """_multilabel_margin_total
+    self: _multilabel_margin_total_backward(grad, self, target, scale)
+    target: non_differentiable
+    """
+
+    __slots__ = ("saved_scale", "saved_self", "saved_target")
+
+    def apply(node, grad):
+        self = unpack(node.saved_self, node)
+        target = unpack(node.saved_target, node)
+        scale = node.saved_scale
+        grad_self = ops._multilabel_margin_total_backward(grad, self, target, scale)
+        return (grad_self,)
+
+    def release(node):
+        node.saved_self = None
+        node.saved_target = None
+
+
+def recording__multilabel_margin_total(below, needs_self):
+    """Records MultilabelMarginTotalBackward0 around `below`."""
+
+    def call(self, target, scale):
+        result = below(self, target, scale)
+        if not grad_mode.state.enabled:
+            return result
+        node = MultilabelMarginTotalBackward0()
+        node.saved_self = save(self)
+        node.saved_target = save(target)
+        node.saved_scale = scale
+        attach_unary(result, self, node)
+        return result
+
+    return call
+
+
 class ConvolutionBackward0(Node):
     """convolution
     input: _convolution_grad_input(grad, weight.conj(), input.shape, stride, padding, dilation,
@@ -10403,6 +10477,164 @@ def recording__multi_margin_total_alone_backward_backward(
         node.edges = (
             gradient_edge(grad_output_) if needs_grad_output_ else None,
             gradient_edge(grad_output) if needs_grad_output else None,
+            gradient_edge(self) if needs_self else None,
+        )
+        attach_outputs(result, node)
+        return result
+
+    return call
+
+
+class MultilabelMarginBackwardBackward0(Node):
+    """_multilabel_margin_backward
+    grad_output, self: _multilabel_margin_backward_backward(grad, self, target, scale,
+        grad_input_mask)
+    target: non_differentiable
+    """
+
+    __slots__ = ("saved_scale", "saved_self", "saved_target")
+
+    def apply(node, grad):
+        edges = node.edges
+        grad_input_mask = tuple(edge is not None for edge in edges)
+        self = unpack(node.saved_self, node)
+        target = unpack(node.saved_target, node)
+        scale = node.saved_scale
+        grad_grad_output, grad_self = ops._multilabel_margin_backward_backward(
+            grad, self, target, scale, grad_input_mask
+        )
+        return grad_grad_output, grad_self
+
+    def release(node):
+        node.saved_self = None
+        node.saved_target = None
+
+
+def recording__multilabel_margin_backward(below, needs_grad_output, needs_self):
+    """Records MultilabelMarginBackwardBackward0 around `below`."""
+
+    def call(grad_output, self, target, scale):
+        result = below(grad_output, self, target, scale)
+        if not grad_mode.state.enabled:
+            return result
+        node = MultilabelMarginBackwardBackward0()
+        node.edges = (
+            gradient_edge(grad_output) if needs_grad_output else None,
+            gradient_edge(self) if needs_self else None,
+        )
+        node.saved_self = save(self)
+        node.saved_target = save(target)
+        node.saved_scale = scale
+        attach(result, node)
+        return result
+
+    return call
+
+
+class MultilabelMarginBackwardBackwardBackward0(MultiOutputNode):
+    """_multilabel_margin_backward_backward
+    grad_output_, self: not_implemented
+    target: non_differentiable
+    """
+
+    __slots__ = ()
+
+    def apply(node, *grads):
+        grad_grad_output_, grad_self = errors.raise_not_differentiable(
+            "_multilabel_margin_backward_backward"
+        )
+        return grad_grad_output_, grad_self
+
+
+def recording__multilabel_margin_backward_backward(below, needs_grad_output_, needs_self):
+    """Records MultilabelMarginBackwardBackwardBackward0 around `below`."""
+
+    def call(grad_output_, self, target, scale, output_mask):
+        result = below(grad_output_, self, target, scale, output_mask)
+        if not grad_mode.state.enabled:
+            return result
+        node = MultilabelMarginBackwardBackwardBackward0()
+        node.edges = (
+            gradient_edge(grad_output_) if needs_grad_output_ else None,
+            gradient_edge(self) if needs_self else None,
+        )
+        attach_outputs(result, node)
+        return result
+
+    return call
+
+
+class MultilabelMarginTotalBackwardBackward0(Node):
+    """_multilabel_margin_total_backward
+    grad_output, self: _multilabel_margin_total_backward_backward(grad, self, target, scale,
+        grad_input_mask)
+    target: non_differentiable
+    """
+
+    __slots__ = ("saved_scale", "saved_self", "saved_target")
+
+    def apply(node, grad):
+        edges = node.edges
+        grad_input_mask = tuple(edge is not None for edge in edges)
+        self = unpack(node.saved_self, node)
+        target = unpack(node.saved_target, node)
+        scale = node.saved_scale
+        grad_grad_output, grad_self = ops._multilabel_margin_total_backward_backward(
+            grad, self, target, scale, grad_input_mask
+        )
+        return grad_grad_output, grad_self
+
+    def release(node):
+        node.saved_self = None
+        node.saved_target = None
+
+
+def recording__multilabel_margin_total_backward(below, needs_grad_output, needs_self):
+    """Records MultilabelMarginTotalBackwardBackward0 around `below`."""
+
+    def call(grad_output, self, target, scale):
+        result = below(grad_output, self, target, scale)
+        if not grad_mode.state.enabled:
+            return result
+        node = MultilabelMarginTotalBackwardBackward0()
+        node.edges = (
+            gradient_edge(grad_output) if needs_grad_output else None,
+            gradient_edge(self) if needs_self else None,
+        )
+        node.saved_self = save(self)
+        node.saved_target = save(target)
+        node.saved_scale = scale
+        attach(result, node)
+        return result
+
+    return call
+
+
+class MultilabelMarginTotalBackwardBackwardBackward0(MultiOutputNode):
+    """_multilabel_margin_total_backward_backward
+    grad_output_, self: not_implemented
+    target: non_differentiable
+    """
+
+    __slots__ = ()
+
+    def apply(node, *grads):
+        grad_grad_output_, grad_self = errors.raise_not_differentiable(
+            "_multilabel_margin_total_backward_backward"
+        )
+        return grad_grad_output_, grad_self
+
+
+def recording__multilabel_margin_total_backward_backward(below, needs_grad_output_, needs_self):
+    """Records MultilabelMarginTotalBackwardBackwardBackward0 around `below`."""
+
+    def call(grad_output_, self, target, scale, output_mask):
+        result = below(grad_output_, self, target, scale, output_mask)
+        if not grad_mode.state.enabled:
+            return result
+        node = MultilabelMarginTotalBackwardBackwardBackward0()
+        node.edges = (
+            gradient_edge(grad_output_) if needs_grad_output_ else None,
             gradient_edge(self) if needs_self else None,
         )
         attach_outputs(result, node)

@@ -977,23 +977,6 @@ def recording__cosine_terms(below, needs_x1, needs_x2, needs_norm1, needs_norm2)
     return call
 
 
-class MarginDistanceBackward0(FusedNode):
-    """_margin_distance
-    self: ops.where(result > 0, grad, 0) (auto)
-    other: ops.where(result > 0, -grad, 0) (auto)
-    """
-
-    __slots__ = ()
-
-    arguments = ("self", "other", "margin")
-    inputs = ("self", "other")
-    cases: ClassVar = {
-        (True, True): backward._margin_distance_backward_self_other,
-        (True, False): backward._margin_distance_backward_self,
-        (False, True): backward._margin_distance_backward_other,
-    }
-
-
 class SgnBackward0(FusedNode):
     """sgn
     self: auto

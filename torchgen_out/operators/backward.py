@@ -226,21 +226,6 @@ _gated_backward_gate = BackwardKernel(
     {"grad": "tensor", "self": "tensor", "gate": "tensor"}, ("gate",),
 )  # fmt: skip
 
-_margin_distance_backward_self_other = BackwardKernel(
-    kernels._margin_distance_backward_self_other, gradients._margin_distance_backward_self_other,
-    {"grad": "tensor", "result": "tensor"}, ("self", "other"),
-)  # fmt: skip
-
-_margin_distance_backward_self = BackwardKernel(
-    kernels._margin_distance_backward_self, gradients._margin_distance_backward_self,
-    {"grad": "tensor", "result": "tensor"}, ("self",),
-)  # fmt: skip
-
-_margin_distance_backward_other = BackwardKernel(
-    kernels._margin_distance_backward_other, gradients._margin_distance_backward_other,
-    {"grad": "tensor", "result": "tensor"}, ("other",),
-)  # fmt: skip
-
 sgn_backward_self = BackwardKernel(
     kernels.sgn_backward_self, gradients.sgn_backward_self, {"grad": "tensor", "self": "tensor"},
     ("self",),

@@ -3067,6 +3067,32 @@ _multi_margin_total_alone = Dispatch(
     record=nodes.recording__multi_margin_total_alone,
 )
 
+_multilabel_margin = Dispatch(
+    "_multilabel_margin(Tensor self, Tensor target, float scale) -> Tensor",
+    {"self": "tensor", "target": "tensor"},
+    arguments={"self": "operand", "target": "operand", "scale": "scalar"},
+    promotion="same",
+    promoted=("self",),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names="torchgen_out.kernels.index._multilabel_margin:program",
+    meta="torchgen_out.kernels.index._multilabel_margin:program.shapes",
+    differentiable=("self",),
+    record=nodes.recording__multilabel_margin,
+)
+
+_multilabel_margin_total = Dispatch(
+    "_multilabel_margin_total(Tensor self, Tensor target, float scale) -> Tensor",
+    {"self": "tensor", "target": "tensor"},
+    arguments={"self": "operand", "target": "operand", "scale": "scalar"},
+    promotion="same",
+    promoted=("self",),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names="torchgen_out.kernels.index._multilabel_margin_total:program",
+    meta="torchgen_out.kernels.index._multilabel_margin_total:program.shapes",
+    differentiable=("self",),
+    record=nodes.recording__multilabel_margin_total,
+)
+
 convolution = Dispatch(
     "convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, "
     "int[] dilation, bool transposed, int[] output_padding, int groups) -> Tensor",
@@ -5098,4 +5124,74 @@ _multi_margin_total_alone_backward_backward = Dispatch(
     outputs=2,
     differentiable=("grad_output_", "grad_output", "self"),
     record=nodes.recording__multi_margin_total_alone_backward_backward,
+)
+
+_multilabel_margin_backward = Dispatch(
+    "_multilabel_margin_backward(Tensor grad_output, Tensor self, Tensor target, float scale)"
+    " -> Tensor",
+    {"grad_output": "tensor", "self": "tensor", "target": "tensor"},
+    arguments={"grad_output": "operand", "self": "operand", "target": "operand", "scale": "scalar"},
+    promotion="same",
+    promoted=("grad_output", "self"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names="torchgen_out.kernels.index._multilabel_margin_backward:program",
+    meta="torchgen_out.kernels.index._multilabel_margin_backward:program.shapes",
+    differentiable=("grad_output", "self"),
+    record=nodes.recording__multilabel_margin_backward,
+)
+
+_multilabel_margin_backward_backward = Dispatch(
+    "_multilabel_margin_backward_backward(Tensor grad_output_, Tensor self, Tensor target, "
+    "float scale, bool[2] output_mask) -> (Tensor, Tensor)",
+    {"grad_output_": "tensor", "self": "tensor", "target": "tensor"},
+    arguments={
+        "grad_output_": "operand",
+        "self": "operand",
+        "target": "operand",
+        "scale": "scalar",
+        "output_mask": "raw",
+    },
+    promotion="same",
+    promoted=("grad_output_", "self"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names="torchgen_out.kernels.index._multilabel_margin_backward_backward:program",
+    meta="torchgen_out.kernels.index._multilabel_margin_backward_backward:program.shapes",
+    outputs=2,
+    differentiable=("grad_output_", "self"),
+    record=nodes.recording__multilabel_margin_backward_backward,
+)
+
+_multilabel_margin_total_backward = Dispatch(
+    "_multilabel_margin_total_backward(Tensor grad_output, Tensor self, Tensor target, float "
+    "scale) -> Tensor",
+    {"grad_output": "tensor", "self": "tensor", "target": "tensor"},
+    arguments={"grad_output": "operand", "self": "operand", "target": "operand", "scale": "scalar"},
+    promotion="same",
+    promoted=("grad_output", "self"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names="torchgen_out.kernels.index._multilabel_margin_total_backward:program",
+    meta="torchgen_out.kernels.index._multilabel_margin_total_backward:program.shapes",
+    differentiable=("grad_output", "self"),
+    record=nodes.recording__multilabel_margin_total_backward,
+)
+
+_multilabel_margin_total_backward_backward = Dispatch(
+    "_multilabel_margin_total_backward_backward(Tensor grad_output_, Tensor self, Tensor "
+    "target, float scale, bool[2] output_mask) -> (Tensor, Tensor)",
+    {"grad_output_": "tensor", "self": "tensor", "target": "tensor"},
+    arguments={
+        "grad_output_": "operand",
+        "self": "operand",
+        "target": "operand",
+        "scale": "scalar",
+        "output_mask": "raw",
+    },
+    promotion="same",
+    promoted=("grad_output_", "self"),
+    dtypes=dtype_sets.FLOATING,
+    kernel_names="torchgen_out.kernels.index._multilabel_margin_total_backward_backward:program",
+    meta="torchgen_out.kernels.index._multilabel_margin_total_backward_backward:program.shapes",
+    outputs=2,
+    differentiable=("grad_output_", "self"),
+    record=nodes.recording__multilabel_margin_total_backward_backward,
 )

@@ -562,16 +562,6 @@ _cosine_terms = Pointwise(
     record=nodes.recording__cosine_terms,
 )
 
-_margin_distance = Pointwise(
-    "_margin_distance(Tensor self, Tensor other, Scalar margin) -> Tensor",
-    {"self": "tensor", "other": "tensor"},
-    arguments={"self": "operand", "other": "operand", "margin": "scalar"},
-    dtypes=dtype_sets.FLOATING,
-    formulas={(): kernels._margin_distance},
-    differentiable=("self", "other"),
-    record=nodes.MarginDistanceBackward0.recording,
-)
-
 sgn = Pointwise(
     "sgn(Tensor self) -> Tensor",
     {"self": "tensor"},

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -46,22 +45,16 @@ def multilabel_margin_loss(
         )
     if not input.dim():
         return multilabel_margin_loss(input.reshape(1), target.reshape(1), reduction=reduction)
-    if target.numel():
-        least, greatest = target.aminmax()
-        if least.item() < -1 or greatest.item() >= target.size(-1):
-            raise RuntimeError("multilabel_margin_loss: target is out of range")
     batched = input.dim() == 2
     scores, classes = (input, target) if batched else (input.unsqueeze(0), target.unsqueeze(0))
-    ended = (classes < 0).cumsum(1) > 0  # from the first negative number on
-    indices = classes.clamp_min(0)
-    marks = torch.zeros_like(indices).scatter_add_(1, indices, (~ended).to(indices.dtype))
-    # What does not count is infinitely far from the others: that is no margin, and nan is none.
-    targets = scores.gather(1, indices).masked_fill(ended, math.inf).unsqueeze(2)
-    others = scores.masked_fill(marks.to(torch.bool), -math.inf).unsqueeze(1)
-    loss: Tensor = ops._margin_distance(others, targets, 1).sum((1, 2)) / scores.size(1)
-    if reduction == "mean" and not loss.numel():
-        return loss.sum()  # the mean of no losses is 0 here, and nan elsewhere
-    return _reduced(loss if batched else loss.squeeze(0), reduction)
+    call = ops._multilabel_margin if reduction == "none" else ops._multilabel_margin_total
+    # The mean of no losses is 0 here, and nan elsewhere.
+    count = scores.size(1) * (max(scores.size(0), 1) if reduction == "mean" else 1)
+    try:
+        loss: Tensor = call(scores, classes, 1 / count)
+    except IndexError as error:
+        raise RuntimeError("multilabel_margin_loss: target is out of range") from error
+    return loss if batched or reduction != "none" else loss.squeeze(0)
 
 
 def triplet_margin_with_distance_loss(

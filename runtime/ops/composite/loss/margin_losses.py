@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 from torchgen_out._runtime import errors
@@ -137,30 +138,30 @@ def multi_margin_loss(
     reduction = named_reduction(size_average, reduce, reduction)
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
-    if weight is not None and weight.ndim != 1:
+    if weight is not None and len(weight._sizes) != 1:
         raise ValueError("weight must be one-dimensional")
-    sizes = input._sizes
+    sizes, labels = input._sizes, target._sizes
     scores = input if len(sizes) == 2 else input.reshape((1, -1) if not sizes else (-1, sizes[-1]))
-    if target.ndim > 1 or target.numel() != scores.shape[0]:
+    rows, classes = scores._sizes
+    if len(labels) > 1 or prod(labels) != rows:
         raise RuntimeError(
             "multi_margin_loss: target tensor should be 1-D with size equal to the number of input "
-            f"samples (batch size). Expected target size [{scores.shape[0]}], but got "
-            f"{list(target.shape)}"
+            f"samples (batch size). Expected target size [{rows}], but got {list(labels)}"
         )
     if target.dtype is not dtypes.int64:
         raise errors.scalar_type_mismatch(dtypes.int64, target.dtype)
-    if weight is not None and weight.shape[0] != scores.shape[1]:
-        raise errors.class_weights_do_not_fit("multi_margin_loss: ", scores.shape[1], weight.shape)
-    labels = target if target._sizes else target.reshape((1,))
-    rows, classes = scores._sizes
+    if weight is not None and weight._sizes[0] != classes:
+        raise errors.class_weights_do_not_fit("multi_margin_loss: ", classes, weight.shape)
     call = ops._multi_margin if reduction == "none" else ops._multi_margin_total
     # The mean of no losses is 0 here, and nan elsewhere.
     count = max(classes, 1) * (max(rows, 1) if reduction == "mean" else 1)
     try:
-        loss = call(scores, labels, weight, p, margin, 1 / count)
+        loss = call(
+            scores, target if labels else target.reshape((1,)), weight, p, margin, 1 / count
+        )
     except IndexError as error:
         raise RuntimeError("multi_margin_loss: target out of range") from error
-    return loss if target._sizes or reduction != "none" else loss.reshape(())
+    return loss if labels or reduction != "none" else loss.reshape(())
 
 
 def multilabel_soft_margin_loss(
