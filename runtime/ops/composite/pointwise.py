@@ -201,14 +201,15 @@ def glu(self: Any, dim: int = -1) -> Any:
 
     **Raises** RuntimeError for a 0-d tensor or an odd size, IndexError for dim.
     """
-    if self.ndim == 0:
+    sizes = self._sizes
+    if not sizes:
         raise RuntimeError("glu does not support 0-dimensional tensors")
-    dim = normalize_dim(dim, len(self._sizes))
-    size = self.size(dim)
+    dim = normalize_dim(dim, len(sizes))
+    size = sizes[dim]
     if size % 2:
         raise RuntimeError(f"Halving dimension must be even, but dimension {dim} is size {size}")
     halves = size // 2, size // 2
-    return ops._gated(*self.split_with_sizes(halves, dim))
+    return ops._gated(*calls.split_with_sizes[self._key](self, halves, dim))
 
 
 def gelu(self: Any, approximate: str = "none") -> Any:
@@ -228,22 +229,24 @@ def prelu(self: Any, weight: Any) -> Any:
     if self.dtype is not weight.dtype:
         names = [errors.scalar_type_name(each.dtype) for each in (self, weight)]
         raise RuntimeError(f"prelu: Type promoting not supported. Got {names[0]} and {names[1]}")
-    if weight.ndim > 1:
+    shape, ndim = weight._sizes, len(self._sizes)
+    if len(shape) > 1:
         raise RuntimeError(
-            f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.ndim}"
+            f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {len(shape)}"
         )
-    count = weight.numel()
+    count = shape[0] if shape else 1
     if count == 1:
-        return ops._prelu_kernel(self, weight.reshape(()) if self.ndim == 0 else weight)
-    if self.ndim == 0:
+        return ops._prelu_kernel(self, weight.reshape(()) if ndim == 0 else weight)
+    if ndim == 0:
         raise RuntimeError("Not allow zero-dim input tensor.")
-    channels = self.shape[1] if self.ndim > 1 else 1
+    channels = self._sizes[1] if ndim > 1 else 1
     if channels != count:
         raise RuntimeError(
             "Mismatch of parameter numbers and input channel size. "
             f"Found parameter numbers = {count} and channel size = {channels}."
         )
-    return ops._prelu_kernel(self, weight.reshape((1, count) + (1,) * (self.ndim - 2)))
+    along = calls.view[weight._key](weight, (1, count, *(1,) * (ndim - 2)))
+    return ops._prelu_kernel(self, along)
 
 
 # -- rounding to what an integer type will hold ---------------------------------------------------
