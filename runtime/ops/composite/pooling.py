@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -10,6 +9,7 @@ from torchgen_out._runtime import errors
 from torchgen_out._runtime.autograd import grad_mode
 from torchgen_out._runtime.bindings import integers
 from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core.cached import cached_by_numbers
 from torchgen_out._runtime.core.size import Size
 from torchgen_out._runtime.dispatch import calls, ops
 from torchgen_out._runtime.ops.composite.view.reshaping import in_format_of, own_view, reshape
@@ -26,19 +26,28 @@ def max_pool1d(
     return_indices: bool = False,
 ) -> Any:
     """max_pool2d of an image of height 1."""
-    given = kernel_size, stride, padding, dilation
-    find = _kept_max_pool1d if NUMBERS.issuperset(map(type, given)) else _max_pool1d_numbers
-    numbers = find(input._sizes, *given, ceil_mode)
+    numbers = _max_pool1d_numbers(input._sizes, kernel_size, stride, padding, dilation, ceil_mode)
     if not return_indices and not grad_mode.is_recorded(input):
         return ops._max_pool1d(input, *numbers, ceil_mode)
     size, step, pad, spread = numbers
     pooled, indices = ops.max_pool2d_with_indices(
-        input.unsqueeze(-2), (1, size), (1, step), (0, pad), (1, spread), ceil_mode
+        _as_image(input), (1, size), (1, step), (0, pad), (1, spread), ceil_mode
     )
-    pooled = pooled.squeeze(-2)
-    return (pooled, indices.squeeze(-2)) if return_indices else pooled
+    pooled = _as_row(pooled)
+    return (pooled, _as_row(indices)) if return_indices else pooled
 
 
+def _as_image(row: Any) -> Any:
+    """A view with height 1."""
+    return calls.unsqueeze[row._key](row, -2)
+
+
+def _as_row(image: Any) -> Any:
+    """A view without the height, which is 1."""
+    return calls.squeeze_dim[image._key](image, -2)
+
+
+@cached_by_numbers
 def _max_pool1d_numbers(
     sizes: Size, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
 ) -> tuple[Any, ...]:
@@ -71,10 +80,6 @@ def _max_pool1d_numbers(
     if count < 1:
         raise RuntimeError(f"max_pool1d() Invalid computed output size: {count}")
     return size, step, pad, spread
-
-
-NUMBERS = frozenset({int, type(None)})
-_kept_max_pool1d = lru_cache(maxsize=1024)(_max_pool1d_numbers)
 
 
 def _checked(name: str, parameter: str, value: Any) -> int:
@@ -144,17 +149,17 @@ def avg_pool1d(
 ) -> Any:
     """avg_pool2d of an image of height 1."""
     _check_1d("avg_pool1d", self)
-    given = kernel_size, stride, padding
-    find = _kept_avg_pool1d if NUMBERS.issuperset(map(type, given)) else _avg_pool1d_numbers
-    numbers = find(*given)
+    numbers = _avg_pool1d_numbers(kernel_size, stride, padding)
     if not grad_mode.is_recorded(self):
         return ops._avg_pool1d(self, *numbers, ceil_mode, count_include_pad)
     size, step, pad = numbers
-    return ops.avg_pool2d(
-        self.unsqueeze(-2), (1, size), (1, step), (0, pad), ceil_mode, count_include_pad
-    ).squeeze(-2)
+    pooled = ops.avg_pool2d(
+        _as_image(self), (1, size), (1, step), (0, pad), ceil_mode, count_include_pad
+    )
+    return _as_row(pooled)
 
 
+@cached_by_numbers
 def _avg_pool1d_numbers(kernel_size: Any, stride: Any, padding: Any) -> tuple[Any, ...]:
     """The numbers of one dim, checked."""
     size, pad = (
@@ -163,9 +168,6 @@ def _avg_pool1d_numbers(kernel_size: Any, stride: Any, padding: Any) -> tuple[An
     )
     step = size if _is_absent(stride) else _checked("avg_pool1d", "stride", stride)
     return size, step, pad
-
-
-_kept_avg_pool1d = lru_cache(maxsize=1024)(_avg_pool1d_numbers)
 
 
 def _check_1d(name: str, self: Any) -> None:
@@ -180,7 +182,7 @@ def adaptive_avg_pool1d(self: Any, output_size: Any) -> Any:
     """adaptive_avg_pool2d of an image of height 1."""
     _check_1d("adaptive_avg_pool1d", self)
     size = _one_size("adaptive_avg_pool1d", output_size)
-    return ops._adaptive_avg_pool2d(self.unsqueeze(-2), (1, size)).squeeze(-2)
+    return _as_row(ops._adaptive_avg_pool2d(_as_image(self), (1, size)))
 
 
 def adaptive_avg_pool2d(input: Any, output_size: Any) -> Any:
@@ -200,12 +202,12 @@ def adaptive_max_pool1d(input: Any, output_size: Any, return_indices: bool = Fal
     """adaptive_max_pool2d of an image of height 1."""
     _check_1d("adaptive_max_pool1d", input)
     size = _one_size("adaptive_max_pool1d", output_size)
-    image = input.unsqueeze(-2)
+    image = _as_image(input)
     if not return_indices and not grad_mode.is_recorded(input):
-        return ops._adaptive_max_pool2d_values(image, (1, size)).squeeze(-2)
+        return _as_row(ops._adaptive_max_pool2d_values(image, (1, size)))
     found = ops._adaptive_max_pool2d(image, (1, size))
-    pooled = found[0].squeeze(-2)
-    return (pooled, found[1].squeeze(-2)) if return_indices else pooled
+    pooled = _as_row(found[0])
+    return (pooled, _as_row(found[1])) if return_indices else pooled
 
 
 def adaptive_max_pool2d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
@@ -300,14 +302,14 @@ def _max_unpool(
             f"{errors.scalar_type_name(indices.dtype)}"
         )
     given = kernel_size, stride, padding, output_size
-    find = _kept_unpooling if NUMBERS.issuperset(map(type, given)) else _unpooling
-    flat, zeros, whole = find(count, input._sizes, *given)
+    flat, zeros, whole = _unpooling(count, input._sizes, *given)
     maxima, places = reshape(input, flat), reshape(indices, flat)
     made = input.new_zeros(zeros)
     made = calls.scatter_src[made._key, places._key, maxima._key](made, -1, places, maxima)
     return in_format_of(input, own_view(made, whole))
 
 
+@cached_by_numbers
 def _unpooling(
     count: int, own: Size, kernel_size: Any, stride: Any, padding: Any, output_size: Any
 ) -> tuple[tuple[int, ...], ...]:
@@ -332,9 +334,6 @@ def _unpooling(
     default = [(n - 1) * s + k - 2 * p for n, s, k, p in zip(pooled, step, size, pad, strict=True)]
     sizes = _unpooled_sizes(default, step, output_size, count)
     return (*lead, prod(pooled)), (*lead, prod(sizes)), (*lead, *sizes)
-
-
-_kept_unpooling = lru_cache(maxsize=1024)(_unpooling)
 
 
 def _unpooled_sizes(default: list[int], step: Any, output_size: Any, count: int) -> list[int]:

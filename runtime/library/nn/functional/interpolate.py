@@ -11,6 +11,7 @@ from typing import Any
 import torchgen_out as torch
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import shape as shapes
+from torchgen_out._runtime.core.cached import cached_by_numbers
 from torchgen_out._runtime.core.size import Size
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.core.user_warnings import warn
@@ -42,7 +43,7 @@ def interpolate(
     length than there are dims to resize; NotImplementedError unless these are one to three.
     """
     resizing = mode, align_corners, bool(recompute_scale_factor), antialias
-    sizes, scales = _plan(input._sizes, size, scale_factor, *resizing)
+    sizes, scales = _planned(input._sizes, size, scale_factor, *resizing)
     if mode == "area":
         pools = (ops.adaptive_avg_pool1d, ops.adaptive_avg_pool2d, ops.adaptive_avg_pool3d)
         pooled: Tensor = pools[len(sizes) - 1](input, sizes)
@@ -54,26 +55,7 @@ def interpolate(
     return in_format_of(input, resized)
 
 
-def _plan(shape: Size, size: Any, scale_factor: Any, *resizing: Any) -> Plan:
-    """What `_planned` finds, once for plain numbers."""
-    spatial = max(len(shape) - 2, 0)
-    if _are_plain(size, spatial, int) and _are_plain(scale_factor, spatial, int, float):
-        return _planned(shape, _as_tuple(size), _as_tuple(scale_factor), *resizing)
-    return _planned.__wrapped__(shape, size, scale_factor, *resizing)
-
-
-def _are_plain(value: Any, count: int, *kinds: type) -> bool:
-    """Whether a value is None, a number of one of these kinds, or so many of them."""
-    if isinstance(value, (tuple, list)):
-        return len(value) == count and all(each.__class__ in kinds for each in value)
-    return value is None or value.__class__ in kinds
-
-
-def _as_tuple(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
-
-
-@lru_cache(maxsize=1024)
+@cached_by_numbers
 def _planned(
     shape: Size,
     size: Any,
