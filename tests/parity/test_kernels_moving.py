@@ -15,7 +15,7 @@ import pytest
 
 import torchgen_out as tg
 from tests.index_programs import cpu_kernel as made
-from torchgen_out._runtime.kernels.cpu.copy import shaping
+from torchgen_out._runtime.kernels.cpu.copy import diagonal, shaping
 from torchgen_out._runtime.kernels.cpu.indexing import reading as indexing
 from torchgen_out._runtime.kernels.cpu.reduction import histogram, selection
 from torchgen_out._runtime.kernels.cpu.scatter import masking, scatter
@@ -127,7 +127,7 @@ def test_triangles(rng: np.random.Generator, diagonal: int) -> None:
 @pytest.mark.parametrize("place", [(0, -2, -1), (2, 0, 2), (-1, 2, 0), (1, 1, 0)])
 def test_diag_embed_flip_repeat(rng: np.random.Generator, place: tuple[int, int, int]) -> None:
     for x in layouts(make(rng, (4, 5), "float32")):
-        check(made("diag_embed"), x, *place, expected=theirs(x).diag_embed(*place))
+        check(diagonal.diag_embed, x, *place, expected=theirs(x).diag_embed(*place))
         check(made("flip"), x, [0, -1], expected=theirs(x).flip(0, -1))
         check(made("repeat"), x, (6, 2, 3), expected=theirs(x).repeat(6, 2, 3))
 

@@ -308,7 +308,10 @@ diag_embed = Dispatch(
     arguments={"self": "operand", "offset": "raw", "dim1": "raw", "dim2": "raw"},
     promotion="same",
     dtypes=dtype_sets.ALL,
-    kernel_names="torchgen_out.kernels.index.diag_embed:program",
+    kernel_names={
+        "CPU": "copy.diagonal.diag_embed",
+        "CUDA": "torchgen_out.kernels.index.diag_embed:program",
+    },
     meta=copy_shapes.diag_embed,
     half_as_stored=True,
     differentiable=("self",),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, SupportsInt
 
 from torchgen_out._runtime import errors
@@ -131,11 +132,21 @@ def _check_joinable(first: Sequence[int], shape: Sequence[int], dim: int, positi
 
 def common_dtype(tensors: Sequence[Tensor]) -> dtypes.dtype:
     """The dtype to which all tensors of a list are promoted."""
-    dtype = tensors[0].dtype
-    if all(tensor.dtype is dtype for tensor in tensors):
-        return dtype
+    return _promoted(frozenset([tensor._key & _PROMOTED for tensor in tensors]))
+
+
+_PROMOTED = keys.DTYPE_MASK | keys.ZERO_DIM
+"""What the common dtype depends on, of the keys of tensors."""
+
+
+@lru_cache(maxsize=1024)
+def _promoted(given: frozenset[int]) -> dtypes.dtype:
     return promotion.result_type(
-        (t.dtype, promotion.DIMENSIONED if t.ndim else promotion.ZERO_DIM) for t in tensors
+        (
+            dtypes.BY_INDEX[key & keys.DTYPE_MASK],
+            promotion.ZERO_DIM if key & keys.ZERO_DIM else promotion.DIMENSIONED,
+        )
+        for key in sorted(given)
     )
 
 

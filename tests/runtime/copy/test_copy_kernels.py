@@ -7,7 +7,7 @@ import pytest
 
 from tests.index_programs import cpu_kernel as made
 from torchgen_out._runtime.kernels.cpu import folding
-from torchgen_out._runtime.kernels.cpu.copy import shaping
+from torchgen_out._runtime.kernels.cpu.copy import diagonal, shaping
 
 X = np.arange(24.0).reshape(2, 3, 4)
 
@@ -35,10 +35,10 @@ def test_repeat(repeats: tuple[int, ...]) -> None:
 
 def test_diag_embed() -> None:
     out = np.empty((2, 3, 6, 6))
-    made("diag_embed")(out, X, -2, -2, -1)
+    diagonal.diag_embed(out, X, -2, -2, -1)
     np.testing.assert_array_equal(out[1, 2], np.diag(X[1, 2], -2))
     out = np.empty((5, 2, 3, 5))
-    made("diag_embed")(out, X, 1, 0, -1)
+    diagonal.diag_embed(out, X, 1, 0, -1)
     np.testing.assert_array_equal(out[:, 1, 2], np.diag(X[1, 2], 1))
 
 

@@ -7,34 +7,6 @@ from torchgen_out._runtime.kernels.common import copy as copy_geometry
 from torchgen_out._runtime.kernels.common.index import IndexProgram, Launch, TensorForm
 from torchgen_out._runtime.kernels.common.lanes import I
 from torchgen_out._runtime.kernels.common.places import U, row_start
-from torchgen_out._runtime.kernels.vecmath.numpy_reference import T
-
-
-def diag_embed_0(
-    start, stop, out, self, out_at, out_row, out_s0, out_s1, self_at, self_row, self_s0, batch,
-    dims, batches, n_j, n_i, n_k, top, left,
-):  # fmt: skip
-    """out[..., i, j] = last(k where k + top == i and k + left == j: self[..., k])"""
-    for item in range(start, stop):
-        rest = item
-        self_p = self_at + row_start(batch, dims, self_row, rest)
-        out_p = out_at + row_start(batch, dims, out_row, rest)
-        if out_s0 == n_j * out_s1:
-            for out_element in range(n_i * n_j):
-                out[U(out_p + out_element * out_s1)] = T(0)
-        else:
-            for i in range(n_i):
-                for j in range(n_j):
-                    out[U(out_p + i * out_s0 + j * out_s1)] = T(0)
-        for k in range(n_k):
-            to_i_place = k + top
-            if (to_i_place >= 0) & (to_i_place < n_i):
-                to_j_place = k + left
-                if (to_j_place >= 0) & (to_j_place < n_i):
-                    self_value = self[U(self_p + k * self_s0)]
-                    out_item = self_value
-                    out[U(out_p + to_i_place * out_s0 + to_j_place * out_s1)] = out_item
-    return True
 
 
 def diag_embed_device_0(
@@ -62,12 +34,6 @@ program = IndexProgram(
     measure=lambda self, side, top, left: (side, side, self[-1]),
     moves=True,
     geometry=copy_geometry.diag_embed,
-    launches=(
-        Launch(
-            function=diag_embed_0, arrays=("out", "self"), writes=("out",), extents=("j", "i", "k"),
-            integers=("top", "left"), has_batch=True, work=(("i", "j"), ("k",)),
-        ),
-    ),
     on_device=(
         Launch(
             function=diag_embed_device_0, arrays=("self", "out"), writes=("out",), extents=("i",),

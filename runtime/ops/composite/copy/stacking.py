@@ -94,7 +94,7 @@ def block_diag(tensors: Sequence[Any]) -> Any:
         blocks.append(_as_row(tensor))
     if len({block._key & keys.DTYPE_MASK for block in blocks}) > 1:
         common = common_dtype(tensors)
-        blocks = [block.to(common) for block in blocks]
+        blocks = [block if block.dtype is common else block.to(common) for block in blocks]
     widths = [width for _, width in [block._sizes for block in blocks]]
     right, left, rows = sum(widths), 0, []
     for block, own in zip(blocks, widths, strict=True):
