@@ -1,7 +1,8 @@
 """Composites that cut tensors: into slices, at positions in a tensor, NumPy's h, v and d forms.
 
 A slice is a view of its own and may be written to while recording, which the pieces of `split`,
-views of one call, may not.
+views of one call, may not. Of tensors that need no gradient these are alike, and one call is
+quicker.
 """
 
 from __future__ import annotations
@@ -9,15 +10,20 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from operator import le, sub
 from typing import Any, TypeAlias
 
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import dtype as dtypes
+from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core.shape import normalize_dim
 from torchgen_out._runtime.dispatch import calls
 
 Bounds: TypeAlias = tuple[tuple[int, int], ...]
 """Where pieces start and end."""
+
+_APART = keys.GRAD | keys.LAYOUT_MASK << keys.LAYOUT_SHIFT
+"""Bits of tensors that are cut into slices one by one."""
 
 
 def narrow_at(self: Any, dim: int, start: Any, length: int) -> Any:
@@ -32,24 +38,22 @@ def tensor_split_sections(self: Any, sections: int, dim: int = 0) -> Any:
     dim = _splittable_dim(self, dim)
     if sections <= 0:
         raise RuntimeError(f"number of sections must be larger than 0, got {sections}")
-    return _sliced(self, _bounds_of_sections(self._sizes[dim], sections), dim)
+    return _cut(self, _lengths_of_sections(self._sizes[dim], sections), dim)
 
 
 @lru_cache(maxsize=1024)
-def _bounds_of_sections(size: int, sections: int) -> Bounds:
+def _lengths_of_sections(size: int, sections: int) -> tuple[int, ...]:
     length, longer = divmod(size, sections)
-    return _bounds_of_lengths([length + 1] * longer + [length] * (sections - longer))
-
-
-def _bounds_of_lengths(lengths: Sequence[int]) -> Bounds:
-    ends = itertools.accumulate(lengths)
-    return tuple([(end - length, end) for length, end in zip(lengths, ends, strict=True)])
+    return (length + 1,) * longer + (length,) * (sections - longer)
 
 
 def tensor_split_indices(self: Any, indices: Sequence[int], dim: int = 0) -> Any:
     """Pieces that end where `indices` say, each bound read as in a slice."""
     dim = _splittable_dim(self, dim)
-    return _sliced(self, itertools.pairwise((0, *indices, self._sizes[dim])), dim)
+    ends = (*indices, self._sizes[dim])
+    if all(map(le, (0, *indices), ends)):
+        return _cut(self, tuple(map(sub, ends, (0, *indices))), dim)
+    return _sliced(self, itertools.pairwise((0, *ends)), dim)
 
 
 def _splittable_dim(self: Any, dim: int) -> int:
@@ -60,6 +64,19 @@ def _splittable_dim(self: Any, dim: int) -> int:
     return normalize_dim(dim, len(self._sizes))
 
 
+def _cut(self: Any, lengths: tuple[int, ...], dim: int) -> Any:
+    """Slices of these lengths, one after the other."""
+    if self._key & _APART:
+        return _sliced(self, _bounds_of(lengths), dim)
+    return calls.split_with_sizes[self._key](self, lengths, dim)
+
+
+@lru_cache(maxsize=1024)
+def _bounds_of(lengths: tuple[int, ...]) -> Bounds:
+    ends = itertools.accumulate(lengths)
+    return tuple([(end - length, end) for length, end in zip(lengths, ends, strict=True)])
+
+
 def _sliced(self: Any, bounds: Iterable[tuple[int, int]], dim: int) -> Any:
     call = calls.slice_Tensor[self._key]
     return tuple([call(self, dim, start, end, 1) for start, end in bounds])
@@ -67,21 +84,26 @@ def _sliced(self: Any, bounds: Iterable[tuple[int, int]], dim: int) -> Any:
 
 def unsafe_split(self: Any, split_size: int, dim: int = 0) -> Any:
     """`split` into slices."""
-    return _sliced_alike(self, self.detach().split(split_size, dim), dim)
+    return _cut_alike(calls.split_Tensor, self, split_size, dim)
 
 
 def unsafe_split_with_sizes(self: Any, split_sizes: Sequence[int], dim: int = 0) -> Any:
     """`split_with_sizes` into slices."""
-    return _sliced_alike(self, self.detach().split_with_sizes(split_sizes, dim), dim)
+    return _cut_alike(calls.split_with_sizes, self, split_sizes, dim)
 
 
 def unsafe_chunk(self: Any, chunks: int, dim: int = 0) -> Any:
     """`chunk` into slices."""
-    return _sliced_alike(self, self.detach().chunk(chunks, dim), dim)
+    return _cut_alike(calls.chunk, self, chunks, dim)
 
 
-def _sliced_alike(self: Any, pieces: Sequence[Any], dim: int) -> Any:
-    return _sliced(self, _bounds_of_lengths([piece.size(dim) for piece in pieces]), dim)
+def _cut_alike(call: Any, self: Any, how: Any, dim: int) -> Any:
+    """Slices as a view call cuts."""
+    if not self._key & _APART:
+        return call[self._key](self, how, dim)
+    whole = self.detach()
+    pieces = call[whole._key](whole, how, dim)
+    return _cut(self, tuple([piece.size(dim) for piece in pieces]), dim)
 
 
 def tensor_split_at(self: Any, tensor_indices_or_sections: Any, dim: int = 0) -> Any:
@@ -97,7 +119,8 @@ def tensor_split_at(self: Any, tensor_indices_or_sections: Any, dim: int = 0) ->
             "tensor_split expected tensor_indices_or_sections to have dtype of long, "
             f"but got {errors.scalar_type_name(given.dtype)}"
         )
-    return self.tensor_split(given.tolist(), dim)
+    how = given.tolist()
+    return (tensor_split_indices if given._sizes else tensor_split_sections)(self, how, dim)
 
 
 def hsplit(self: Any, indices_or_sections: int | Sequence[int]) -> Any:
