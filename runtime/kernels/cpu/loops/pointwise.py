@@ -294,9 +294,14 @@ def _inner_run(spec: PointwiseSpec, form: dict[str, int], in_place: bool) -> lis
         starts, places = _places_in_run(form, in_place)
         run = runs.plain("np.uint64(n)", _element(spec, spec.name, places))
         if _has_versions(spec):
-            starts = starts if _known_version(spec) else []
             slices = [f"run_{name} = {name}[p_{name} : p_{name} + n]" for name in own]
-            run = [*slices, *_run_of_versions(spec, "n", dense, single)]
+            tested = [*slices, *_run_of_versions(spec, "n", dense, single)]
+            if _is_plain_if_short(spec):
+                limit = runs.SHORT_BYTES // spec.compute.itemsize
+                tested = [f"if n < {limit}:", *runs.indent(run), "else:", *runs.indent(tested)]
+            elif not _known_version(spec):
+                starts = []
+            run = tested
         return runs.indent([*starts, *_known_or(spec, "np.uint64(n)", places, run)], 2)
     before, after = [f"count = lesser({runs.BLOCK}, n - first)"], []
     for name, run in own.items():
@@ -418,6 +423,17 @@ def _known_version(spec: PointwiseSpec) -> str:
 
 def _near_source(spec: PointwiseSpec) -> str:
     return _version(spec, "near", _source(spec))
+
+
+@cache
+def _is_plain_if_short(spec: PointwiseSpec) -> bool:
+    """Whether a short run is not worth a test for which version serves it."""
+    near_source = _near_versions(spec)
+    if not near_source or _step_versions(spec):
+        return False
+    compute = spec.compute.name
+    less, whole = (compose.compose(text, compute) + text for text in (near_source, _source(spec)))
+    return steps.saves_little(less, whole)
 
 
 def _version(spec: PointwiseSpec, version: str, other: str) -> str:

@@ -13,6 +13,9 @@ BLOCK = 256
 """Elements that are copied or tested together. Few, so that the processor fetches the next ones
 from memory while it computes: for the sines of 4 MB 0.33 ns an element; 0.40 in blocks of 1024."""
 
+SHORT_BYTES = 256
+"""Bytes of a run below which a test of it takes longer than a version saves that saves little."""
+
 LONG = 8192
 """Elements from which on it pays to begin with the first whole cache line."""
 

@@ -24,6 +24,21 @@ def count(text: str) -> int:
     return sum(_COSTS.get(step, 1) for step in _STEP.findall(_DOCSTRING.sub("", text)))
 
 
+_LITTLE = 50
+"""Steps that are done for 32 elements before the version that does without them is chosen."""
+
+
+def _is_in_double(text: str) -> bool:
+    return "np.float64(" in text
+
+
+def saves_little(text: str, other: str) -> bool:
+    """Whether a text, its test included, does with less, but by no more than some steps: `exp`."""
+    if _is_in_double(other) and not _is_in_double(text):
+        return False
+    return count(other) - count(text) <= _LITTLE
+
+
 def saves(text: str, other: str) -> bool:
     """Whether a text does with so much less that it is worth to compile it beside the other.
 
@@ -31,6 +46,6 @@ def saves(text: str, other: str) -> bool:
     not 52), or without arithmetic in double, of which a vector holds half as many. Here what only
     gives bits another type, of which tests for special values are full, is no step.
     """
-    if "np.float64(" in other and "np.float64(" not in text:
+    if _is_in_double(other) and not _is_in_double(text):
         return True
     return 10 * count(_TYPES.sub("(", text)) <= 9 * count(_TYPES.sub("(", other))
