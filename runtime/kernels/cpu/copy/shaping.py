@@ -13,14 +13,13 @@ import numpy as np
 from torchgen_out._runtime.core.shape import contiguous_strides
 from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.build import kernel
-from torchgen_out._runtime.kernels.cpu.copy import copy
+from torchgen_out._runtime.kernels.cpu.copy import copy, joining
 from torchgen_out._runtime.kernels.cpu.copy.casting import find_mover
-from torchgen_out._runtime.kernels.cpu.folding import NARROW, copy_parts
+from torchgen_out._runtime.kernels.cpu.folding import copy_parts
 from torchgen_out._runtime.kernels.cpu.loop_plans import NOTHING
 from torchgen_out._runtime.kernels.cpu.planned import made_apart, planned, viewer
-from torchgen_out._runtime.kernels.cpu.small import DTYPES, WORDS
+from torchgen_out._runtime.kernels.cpu.small import WORDS
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
-from torchgen_out._runtime.kernels.typed import typed
 
 Array = Any
 
@@ -63,8 +62,8 @@ def _plan_dense(result: TensorSpec, tensors: Sequence[TensorSpec], dim: int) -> 
     """The plan for a contiguous result."""
     outer, counts = prod(result.sizes[:dim]), [each.numel for each in tensors]
     are_dense = all(each.is_contiguous for each in tensors)
-    run = _pair_joiner(result, outer, counts) if are_dense and len(tensors) == 2 else None
-    is_flat = outer == 1 and result.numel < threads.GRAIN
+    run = joining.few_joiner(result, outer, counts) if are_dense else None
+    is_flat = (outer == 1 or len(tensors) == 1) and result.numel < threads.GRAIN
     if run is None and are_dense and is_flat and not _are_many_small(result, tensors):
         run = _flat_joiner(counts)
     if run is None and are_dense and (join := _joiner(result, tensors, outer)) is not None:
@@ -111,24 +110,9 @@ def _flat_joiner(counts: Sequence[int]) -> Any:
     return run
 
 
-def _pair_joiner(result: TensorSpec, outer: int, counts: Sequence[int]) -> Any:
-    """What joins flat memory of two dense tensors; None if several are joined as well."""
-    own = result.dtype
-    is_interleaved = result.numel == 2 * outer
-    if own not in DTYPES or (_is_narrow(result, outer) and not is_interleaved):
-        return None
-    if outer > 1 or result.numel < threads.GRAIN:
-        entry = join_two.entry_point(own, (int, int, own, own, own, int))
-        return _pair_runner(entry, outer, counts)
-    if result.numel >= 2 * threads.GRAIN:
-        entry = join_flat.entry_point(own, (int, int, own, own, own))
-        return _flat_pair_runner(entry, counts)
-    return None
-
-
 def _joiner(result: TensorSpec, tensors: Sequence[TensorSpec], outer: int) -> Any:
     """What joins flat memory of dense tensors; None if they are joined part by part."""
-    if _is_narrow(result, outer):
+    if joining.is_narrow(result, outer):
         return None
     are_small = _are_many_small(result, tensors)
     if outer == 1:
@@ -141,8 +125,6 @@ def _joiner(result: TensorSpec, tensors: Sequence[TensorSpec], outer: int) -> An
     return None
 
 
-MANY_ROWS = 1 << 10
-"""Narrow rows from which on parts are copied one after the other."""
 SMALL_PART = 1 << 13
 """Elements of a part, in the mean, up to which NumPy joins all parts in one call."""
 MANY, SMALL = 8, 1 << 11
@@ -150,11 +132,6 @@ MANY, SMALL = 8, 1 << 11
 
 NumPy takes 100 ns a tensor besides its bytes, `bytes.join` 40, but moves the bytes twice.
 """
-
-
-def _is_narrow(result: TensorSpec, outer: int) -> bool:
-    """Whether there are many rows of a few bytes."""
-    return outer >= MANY_ROWS and result.numel * result.dtype.itemsize <= 2 * NARROW * outer
 
 
 def _are_many_small(result: TensorSpec, tensors: Sequence[TensorSpec]) -> bool:
@@ -241,7 +218,7 @@ def _plan_slices(result: TensorSpec, tensors: Sequence[TensorSpec], dim: int) ->
     if moved := _plan_moves(result, tensors, dim):
         return moved
     outer = prod(result.sizes[:dim])
-    joins_few = not _is_narrow(result, outer)
+    joins_few = not joining.is_narrow(result, outer)
     before = (slice(None),) * dim
     behind, viewers = len(tensors), [viewer(each) for each in tensors]
     least = max(threads.GRAIN, SMALL_PART * behind)
@@ -269,75 +246,9 @@ def _widened(tensors: Sequence[TensorSpec], dim: int) -> list[TensorSpec]:
     ]
 
 
-def _pair_runner(entry: Any, outer: int, counts: Sequence[int]) -> Any:
-    """What joins rows of two. counts: their elements, of which their memory may hold more."""
-    one, other = counts
-    work, is_large = one + other, one + other >= 2 * threads.GRAIN
-
-    def run(out: Array, first: Array, second: Array, at: int, at_second: int, _: Any) -> None:
-        if first.size != one or second.size != other:
-            first, second = first[at : at + one], second[at_second : at_second + other]
-        if is_large:
-            threads.run_ranges(entry, outer, work, out, first, second, outer)
-        else:
-            entry(0, outer, out, first, second, outer)
-
-    return run
-
-
-def _flat_pair_runner(entry: Any, counts: Sequence[int]) -> Any:
-    """The same of two behind each other."""
-    one, other = counts
-
-    def run(out: Array, first: Array, second: Array, at: int, at_second: int, _: Any) -> None:
-        if first.size != one or second.size != other:
-            first, second = first[at : at + one], second[at_second : at_second + other]
-        if threads.get_num_threads() == 1:
-            _join(out, (first, second))
-        else:
-            threads.run_ranges(entry, out.size, out.size, out, first, second)
-
-    return run
-
-
-@typed
-def join_flat(start, stop, out, first, second):
-    """Elements start to stop of both, one behind the other."""
-    ahead = first.size
-    if start < ahead:
-        end = min(stop, ahead)
-        target, source = out[start:end], first[start:end]
-        for i in range(target.size):
-            target[i] = source[i]
-    if stop > ahead:
-        begin = max(start, ahead)
-        target, source = out[begin:stop], second[begin - ahead : stop - ahead]
-        for i in range(target.size):
-            target[i] = source[i]
-
-
-@typed
-def join_two(start, stop, out, first, second, outer):
-    """Row r of the result is row r of both, one behind the other."""
-    a, b = first.size // outer, second.size // outer
-    if a == 1 and b == 1:
-        one, other, pairs = first[start:stop], second[start:stop], out[2 * start : 2 * stop]
-        for i in range(one.size):
-            pairs[np.uint64(2 * i)] = one[i]
-            pairs[np.uint64(2 * i + 1)] = other[i]
-        return
-    for row in range(start, stop):
-        at, source = np.uint64(row * (a + b)), np.uint64(row * a)
-        for i in range(np.uint64(a)):
-            out[at + i] = first[source + i]
-        at, source = at + np.uint64(a), np.uint64(row * b)
-        for i in range(np.uint64(b)):
-            out[at + i] = second[source + i]
-
-
 def _join_large(out: Array, arrays: Sequence[Array]) -> None:
     if threads.get_num_threads() == 1:
-        _join(out, arrays)
+        joining.join(out, arrays)
         return
     if sum(array.size for array in arrays) != out.size:
         raise _InexactError
@@ -345,10 +256,6 @@ def _join_large(out: Array, arrays: Sequence[Array]) -> None:
     for array in arrays:
         copy.assign(out[start : start + array.size], array)
         start += array.size
-
-
-def _join(out: Array, arrays: Sequence[Array]) -> None:
-    np.concatenate(arrays, out=out)
 
 
 def _join_many(out: Array, arrays: Sequence[Array]) -> None:

@@ -35,14 +35,36 @@ def _cat(tensors: list[Any], dim: int) -> Any:
     return calls.cat[tuple([x._key for x in tensors])](tensors, dim)
 
 
+def _stack(tensors: Sequence[Any], dim: int) -> Any:
+    return calls.stack[tuple([x._key for x in tensors])](tensors, dim)
+
+
+_SEEN = keys.GRAD | keys.OVERRIDES | keys.LAYOUT_MASK << keys.LAYOUT_SHIFT
+"""Bits of tensors whose views are calls that somebody sees."""
+
+
+def _are_alike_vectors(tensors: Sequence[Any]) -> bool:
+    """Whether stacking asks no views of tensors to be joined, as nothing of these is recorded."""
+    sizes = tensors[0]._sizes
+    return len(sizes) == 1 and all(
+        each._sizes == sizes and not each._key & _SEEN for each in tensors
+    )
+
+
 def _unsqueeze(tensor: Any, dim: int) -> Any:
     return calls.unsqueeze[tensor._key](tensor, dim)
+
+
+def _view(tensor: Any, sizes: tuple[int, ...]) -> Any:
+    return calls.view[tensor._key](tensor, sizes)
 
 
 def vstack(tensors: Sequence[Any]) -> Any:
     """Along dim 0; vectors as rows."""
     if not tensors:
         _not_empty("vstack", tensors)
+    if _are_alike_vectors(tensors):
+        return _stack(tensors, 0)
     return _cat([x if len(x._sizes) > 1 else _as_row(x) for x in tensors], 0)
 
 
@@ -51,7 +73,7 @@ def _as_row(tensor: Any) -> Any:
     ndim = len(tensor._sizes)
     if ndim > 1:
         return tensor
-    return _unsqueeze(tensor, 0) if ndim else tensor.reshape((1, 1))
+    return _unsqueeze(tensor, 0) if ndim else _view(tensor, (1, 1))
 
 
 def dstack(tensors: Sequence[Any]) -> Any:
@@ -63,13 +85,15 @@ def dstack(tensors: Sequence[Any]) -> Any:
 def _three_dims(tensor: Any) -> Any:
     ndim = len(tensor._sizes)
     if ndim < 2:
-        return tensor.reshape((1, -1, 1))
+        return _view(tensor, (1, *(tensor._sizes or (1,)), 1))
     return _unsqueeze(tensor, -1) if ndim == 2 else tensor
 
 
 def column_stack(tensors: Sequence[Any]) -> Any:
     """Along dim 1; vectors as columns."""
     _not_empty("column_stack", tensors)
+    if _are_alike_vectors(tensors):
+        return _stack(tensors, 1)
     return _cat([_as_column(x) for x in tensors], 1)
 
 
@@ -77,7 +101,7 @@ def _as_column(tensor: Any) -> Any:
     ndim = len(tensor._sizes)
     if ndim > 1:
         return tensor
-    return _unsqueeze(tensor, 1) if ndim else tensor.reshape((1, 1))
+    return _unsqueeze(tensor, 1) if ndim else _view(tensor, (1, 1))
 
 
 def block_diag(tensors: Sequence[Any]) -> Any:
@@ -111,8 +135,8 @@ def cartesian_prod(tensors: Sequence[Any]) -> Any:
             raise RuntimeError(f"Expect a 1D vector, but got shape {list(tensor.shape)}")
     if len(tensors) == 1:
         return tensors[0]
-    grids = [grid.contiguous() for grid in meshgrid(tensors, "ij")]
-    return ops.stack(grids, -1).reshape((-1, len(tensors)))
+    grids = meshgrid(tensors, "ij")
+    return own_view(_stack(grids, -1), (math.prod(grids[0]._sizes), len(tensors)))
 
 
 def combinations(self: Any, r: int = 2, with_replacement: bool = False) -> Any:
@@ -157,7 +181,7 @@ _kept_choice = lru_cache(maxsize=64)(_chosen)
 
 
 def _neighbours(y: Any, dim: int) -> tuple[Any, Any]:
-    narrow, rest = calls.narrow[y._key], y.size(dim) - 1
+    narrow, rest = calls.narrow[y._key], y._sizes[dim] - 1
     if rest < 0:
         return narrow(y, dim, 0, 0), narrow(y, dim, 0, 0)
     return narrow(y, dim, 0, rest), narrow(y, dim, 1, rest)
@@ -233,11 +257,13 @@ def cumulative_trapezoid_dx(y: Any, dx: Any = 1, dim: int = -1) -> Any:
 
 
 def diff(self: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Any:
-    """The n-th differences of neighbours."""
+    """The n-th differences of neighbours; of no order the tensor alone, as in PyTorch."""
     if self.ndim == 0:
         raise RuntimeError("diff expects input to be at least one-dimensional")
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
+    if n == 0:
+        return self.clone()
     result = self
     if prepend is not None or append is not None:
         result = ops.cat([x for x in (prepend, self, append) if x is not None], dim)
@@ -245,4 +271,4 @@ def diff(self: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any 
     for _ in range(n if n == 1 else min(n, result.size(dim))):
         first, second = _neighbours(result, dim)
         result = second.logical_xor(first) if is_bool else second - first
-    return result.clone() if n == 0 else result
+    return result

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from torchgen_out._runtime.core import deprecation
+from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core.shape import broadcast_shapes
 from torchgen_out._runtime.core.size import Size
 from torchgen_out._runtime.dispatch import calls
@@ -34,13 +35,14 @@ def meshgrid(tensors: Sequence[Any], indexing: str | None = None) -> list[Any]:
             f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}'
         )
     first = tensors[0]
+    is_here = first.is_cpu
     for tensor in tensors:
         if len(tensor._sizes) > 1:
             raise RuntimeError(
                 "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: "
                 f"a tensor of shape {list(tensor._sizes)}"
             )
-        if tensor._key == first._key and tensor.is_cpu:
+        if is_here and not (tensor._key ^ first._key) & ~keys.ZERO_DIM:
             continue
         if tensor.dtype is not first.dtype:
             raise RuntimeError("meshgrid expects all tensors to have the same dtype")
@@ -48,14 +50,26 @@ def meshgrid(tensors: Sequence[Any], indexing: str | None = None) -> list[Any]:
             raise RuntimeError("meshgrid expects all tensors to have the same device")
     swapped = indexing == "xy" and len(tensors) > 1
     vectors = [tensors[1], tensors[0], *tensors[2:]] if swapped else list(tensors)
-    shape = tuple([vector.numel() for vector in vectors])
-    grids = []
-    for dim, vector in enumerate(vectors):
-        along = (*(1,) * dim, shape[dim], *(1,) * (len(shape) - dim - 1))
-        grids.append(vector.reshape(along).expand(shape))
+    shape, along = _grid_sizes(tuple([vector._sizes for vector in vectors]))
+    grids = [
+        calls.expand[line._key](line, shape, False)
+        for line in [calls.view[v._key](v, size) for v, size in zip(vectors, along, strict=True)]
+    ]
     if swapped:
         grids[0], grids[1] = grids[1], grids[0]
     return grids
+
+
+@lru_cache(maxsize=1024)
+def _grid_sizes(
+    given: tuple[tuple[int, ...], ...],
+) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
+    """The sizes of a grid, and those of each vector along its dim."""
+    shape = tuple([size for (size,) in [sizes or (1,) for sizes in given]])
+    ndim = len(shape)
+    return shape, tuple(
+        [(*(1,) * dim, size, *(1,) * (ndim - dim - 1)) for dim, size in enumerate(shape)]
+    )
 
 
 def sum_to_size(self: Any, size: Sequence[int]) -> Any:

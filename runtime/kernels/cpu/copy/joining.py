@@ -1,0 +1,152 @@
+"""Joining two or three dense tensors by loops of our own: NumPy takes a microsecond to begin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from torchgen_out._runtime.kernels import threads
+from torchgen_out._runtime.kernels.cpu.folding import NARROW
+from torchgen_out._runtime.kernels.cpu.small import DTYPES
+from torchgen_out._runtime.kernels.plan import TensorSpec
+from torchgen_out._runtime.kernels.typed import typed
+
+Array = Any
+MANY_ROWS = 1 << 10
+"""Narrow rows from which on parts are copied one after the other."""
+
+
+def few_joiner(result: TensorSpec, outer: int, counts: Sequence[int]) -> Any:
+    """What joins flat memory of two or three dense tensors; None for others."""
+    if len(counts) == 2:
+        return _pair_joiner(result, outer, counts)
+    if len(counts) != 3 or result.numel >= threads.GRAIN:
+        return None
+    own = result.dtype
+    if own not in DTYPES or is_narrow(result, outer):
+        return None
+    return _triple_runner(join_three.entry_point(own, (own, own, own, own, int)), outer, counts)
+
+
+def _pair_joiner(result: TensorSpec, outer: int, counts: Sequence[int]) -> Any:
+    """What joins flat memory of two dense tensors; None if several are joined as well."""
+    own = result.dtype
+    is_interleaved = result.numel == 2 * outer
+    if own not in DTYPES or (is_narrow(result, outer) and not is_interleaved):
+        return None
+    if outer > 1 or result.numel < threads.GRAIN:
+        entry = join_two.entry_point(own, (int, int, own, own, own, int))
+        return _pair_runner(entry, outer, counts)
+    if result.numel >= 2 * threads.GRAIN:
+        entry = join_flat.entry_point(own, (int, int, own, own, own))
+        return _flat_pair_runner(entry, counts)
+    return None
+
+
+def is_narrow(result: TensorSpec, outer: int) -> bool:
+    """Whether there are many rows of a few bytes."""
+    return outer >= MANY_ROWS and result.numel * result.dtype.itemsize <= 2 * NARROW * outer
+
+
+def _pair_runner(entry: Any, outer: int, counts: Sequence[int]) -> Any:
+    """What joins rows of two. counts: their elements, of which their memory may hold more."""
+    one, other = counts
+    work, is_large = one + other, one + other >= 2 * threads.GRAIN
+
+    def run(out: Array, first: Array, second: Array, at: int, at_second: int, _: Any) -> None:
+        if first.size != one or second.size != other:
+            first, second = first[at : at + one], second[at_second : at_second + other]
+        if is_large:
+            threads.run_ranges(entry, outer, work, out, first, second, outer)
+        else:
+            entry(0, outer, out, first, second, outer)
+
+    return run
+
+
+def _triple_runner(entry: Any, outer: int, counts: Sequence[int]) -> Any:
+    """The same of three."""
+    one, two, three = counts
+
+    def run(
+        out: Array, a: Array, b: Array, c: Array, at: int, at_b: int, at_c: int, _: Any
+    ) -> None:
+        if a.size != one or b.size != two or c.size != three:
+            a, b, c = a[at : at + one], b[at_b : at_b + two], c[at_c : at_c + three]
+        entry(out, a, b, c, outer)
+
+    return run
+
+
+def _flat_pair_runner(entry: Any, counts: Sequence[int]) -> Any:
+    """The same of two behind each other."""
+    one, other = counts
+
+    def run(out: Array, first: Array, second: Array, at: int, at_second: int, _: Any) -> None:
+        if first.size != one or second.size != other:
+            first, second = first[at : at + one], second[at_second : at_second + other]
+        if threads.get_num_threads() == 1:
+            join(out, (first, second))
+        else:
+            threads.run_ranges(entry, out.size, out.size, out, first, second)
+
+    return run
+
+
+@typed
+def join_flat(start, stop, out, first, second):
+    """Elements start to stop of both, one behind the other."""
+    ahead = first.size
+    if start < ahead:
+        end = min(stop, ahead)
+        target, source = out[start:end], first[start:end]
+        for i in range(target.size):
+            target[i] = source[i]
+    if stop > ahead:
+        begin = max(start, ahead)
+        target, source = out[begin:stop], second[begin - ahead : stop - ahead]
+        for i in range(target.size):
+            target[i] = source[i]
+
+
+@typed
+def join_two(start, stop, out, first, second, outer):
+    """Row r of the result is row r of both, one behind the other."""
+    a, b = first.size // outer, second.size // outer
+    if a == 1 and b == 1:
+        one, other, pairs = first[start:stop], second[start:stop], out[2 * start : 2 * stop]
+        for i in range(one.size):
+            pairs[np.uint64(2 * i)] = one[i]
+            pairs[np.uint64(2 * i + 1)] = other[i]
+        return
+    for row in range(start, stop):
+        at, source = np.uint64(row * (a + b)), np.uint64(row * a)
+        for i in range(np.uint64(a)):
+            out[at + i] = first[source + i]
+        at, source = at + np.uint64(a), np.uint64(row * b)
+        for i in range(np.uint64(b)):
+            out[at + i] = second[source + i]
+
+
+@typed
+def join_three(out, first, second, third, outer):
+    """The same of all rows of three."""
+    a, b, c = first.size // outer, second.size // outer, third.size // outer
+    copy_rows(out, first, 0, a, a + b + c, outer)
+    copy_rows(out, second, a, b, a + b + c, outer)
+    copy_rows(out, third, a + b, c, a + b + c, outer)
+
+
+@typed
+def copy_rows(out, source, begin, width, step, rows):
+    """Rows of some width to where they begin, a step from each other."""
+    for row in range(rows):
+        at, start = np.uint64(begin + row * step), np.uint64(row * width)
+        for i in range(np.uint64(width)):
+            out[at + i] = source[start + i]
+
+
+def join(out: Array, arrays: Sequence[Array]) -> None:
+    np.concatenate(arrays, out=out)
