@@ -91,12 +91,12 @@ def _meant(given: object, function: str, argument: str, position: int) -> dtype:
 
 def number_dtype(number: bool | int | float | complex) -> dtype:
     """Return the dtype as which a Python number takes part in promotion."""
+    if isinstance(number, builtins.float):
+        return dtypes.default_dtype()
     if isinstance(number, builtins.bool):
         return dtypes.bool
     if isinstance(number, builtins.int):
         return dtypes.int64
-    if isinstance(number, builtins.float):
-        return dtypes.default_dtype()
     return dtypes.default_dtype().to_complex()
 
 

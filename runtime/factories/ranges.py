@@ -70,7 +70,7 @@ def arange(
             return creation.from_values(values, own, on, pin_memory)
     truncates = creation.dtype_or(dtype, dtypes.default_dtype()) is dtypes.int64
     start, end, step = _range_numbers(start, end, step, truncates)
-    is_integral = all(isinstance(each, int) for each in (start, end, step))
+    is_integral = isinstance(start, int) and isinstance(end, int) and isinstance(step, int)
     chosen = creation.dtype_or(dtype, dtypes.int64 if is_integral else dtypes.default_dtype())
     if chosen.kind in "bc":
         raise errors.dtype_not_supported("arange_cpu", chosen, "integers and floats")
@@ -181,7 +181,7 @@ def _bound(value: Any) -> creation.Number:
     """A number, also from a tensor that requires grad, which the result never does."""
     if value.__class__ is int or value.__class__ is float:
         return value
-    return creation.number_of(value.detach() if isinstance(value, Tensor) else value)
+    return value.item() if isinstance(value, Tensor) else creation.number_of(value)
 
 
 def _spaced_dtype(start: creation.Number, end: creation.Number, given: dtype | None) -> dtype:
