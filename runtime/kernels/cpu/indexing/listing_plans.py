@@ -131,8 +131,10 @@ def list_places(out, mask, sizes, ndim, room):
 def plan_unique(
     self: TensorSpec, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
 ) -> LaunchPlan | None:
-    """Plan `unique` of dense int64 numbers."""
+    """Plan `unique` of dense int64 numbers, and of floats if nobody asks which of them each is."""
     count = prod(self.sizes)
+    if self.dtype.kind == "f" and not return_inverse:
+        return _plan_unique_sorted(self, return_counts)
     if self.dtype != INT64 or not self.is_contiguous or not 0 < count <= SMALL:
         return None
     pack = pack_places.entry_point((UINT64, INT64, int))
@@ -161,6 +163,18 @@ def plan_unique(
             (inverse, sizes if return_inverse else (0,)),
             (counts, counts.shape),
         ]
+
+    return LaunchPlan(run, self.sizes)
+
+
+def _plan_unique_sorted(self: TensorSpec, return_counts: bool) -> LaunchPlan | None:
+    """The plan that sorts values, of which equal ones are then neighbours."""
+    plan, count = plan_unique_consecutive(self, False, return_counts), self.numel
+    if plan is None:
+        return None
+
+    def run(a: Array, at: int, sizes: tuple[int, ...]) -> Found:
+        return plan.run(np.sort(a[at : at + count]), 0, sizes)  # type: ignore[no-any-return]
 
     return LaunchPlan(run, self.sizes)
 

@@ -18,8 +18,11 @@ def aminmax(self: Any, dim: int | None = None, keepdim: bool = False) -> Any:
                 "no identity."
             )
     else:
-        axis = shapes.normalize_dim(dim, self.ndim)
-        if self.ndim and not self.size(axis):
+        sizes = self._sizes
+        axis = shapes.normalize_dim(dim, len(sizes))
+        if not sizes:
+            dim, keepdim = None, False
+        elif not sizes[axis]:
             raise errors.empty_reduction_dim("aminmax", axis)
     least, greatest = calls.amin[self._key], calls.amax[self._key]
     return least(self, dim, keepdim), greatest(self, dim, keepdim)
