@@ -137,7 +137,7 @@ def pack_padded_sequence(
     counts = _counts("lengths", torch.as_tensor(lengths).to(torch.int64))
     if not input.numel():
         raise RuntimeError("Cannot pack empty tensors.")
-    rows = range(len(counts))
+    rows: Sequence[int] = range(len(counts))
     if not enforce_sorted:
         rows = sorted(rows, key=lambda row: -counts[row])
         counts = [counts[row] for row in rows]

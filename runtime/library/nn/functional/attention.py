@@ -98,8 +98,7 @@ def scaled_dot_product_attention(
     if enable_gqa:
         key, value = _shared_heads(query, key), _shared_heads(query, value)
     mask = None if attn_mask is None else _as_addend(attn_mask, query.dtype)
-    alike = query.dim() == 4 and query.shape[:2] == key.shape[:2] == value.shape[:2]
-    if alike and dropout_p == 0.0:
+    if dropout_p == 0.0 and _are_alike(query.shape, key.shape, value.shape):
         q, k, v = query.transpose(1, 2), key.transpose(1, 2), value.transpose(1, 2)
         return _attend(q, k, v, mask, scale, is_causal).transpose(1, 2)
     if is_causal:
@@ -109,6 +108,14 @@ def scaled_dot_product_attention(
     scores = (query * scale) @ key.transpose(-2, -1)
     weights = ops.softmax(scores, -1) if mask is None else safe_softmax(scores + mask)
     return dropout(weights, dropout_p) @ value
+
+
+def _are_alike(query: Any, key: Any, value: Any) -> bool:
+    """Whether all have four dims, of the same batch and heads."""
+    if not len(query) == len(key) == len(value) == 4:
+        return False
+    (a, b, *_), (c, d, *_), (e, f, *_) = query, key, value
+    return bool(a == c == e and b == d == f)
 
 
 # -- several heads --------------------------------------------------------------------------------
