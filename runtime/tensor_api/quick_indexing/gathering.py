@@ -220,8 +220,12 @@ def make_among_taker(key: int) -> Way | None:
 
 
 def _has_own_order(array: Any) -> bool:
-    """Whether dims of the result may not lie in order, as those of an index do not."""
-    return array.__class__ is np.ndarray and array.ndim > 1 and not array.flags.c_contiguous
+    """Whether dims of the result may not lie in order, as those of an index do not; expanded ones
+    lie anywhere."""
+    if array.__class__ is not np.ndarray or array.ndim < 2 or array.flags.c_contiguous:
+        return False
+    steps = [step for size, step in zip(array.shape, array.strides, strict=True) if size > 1 < step]
+    return steps != sorted(steps, reverse=True)
 
 
 several_takers = Ways(make_several_taker)

@@ -32,6 +32,7 @@ def make_writer(key: int) -> Way | None:
         return None
     ranges = _accepted_numbers(own)
     may_index = own in (dtypes.int64, dtypes.bool)
+    holds_all = own.kind in "fc"
 
     def write(self: Tensor, index: Any, value: Any) -> bool:
         if 0 in self._strides:
@@ -48,7 +49,9 @@ def make_writer(key: int) -> Way | None:
             value = value._array()
         else:
             accepted = ranges.get(value.__class__)
-            if accepted is None or not accepted[0] <= value <= accepted[1]:
+            if accepted is None:
+                return False
+            if not accepted[0] <= value <= accepted[1] and not (holds_all and _is_no_number(value)):
                 return False
         if may_index and is_at_places and _is_among(self, index):  # refused, too
             return False
@@ -75,7 +78,12 @@ def _accepted_numbers(own: dtypes.dtype) -> dict[type, tuple[float, float]]:
         return {float: (-most, most), int: (-(2**63), 2**63 - 1), bool: (0, 1)}
     if own.kind == "i":
         return {int: (iinfo(own).min, iinfo(own).max), bool: (0, 1)}
-    return {bool: (0, 1)} if own.kind == "b" else {}
+    return {int: (0, 1), bool: (0, 1)} if own.kind == "b" else {}
+
+
+def _is_no_number(value: float) -> bool:
+    """Whether it is infinite or nan."""
+    return value - value != 0
 
 
 def _is_among(self: Tensor, items: tuple[Any, ...]) -> bool:
