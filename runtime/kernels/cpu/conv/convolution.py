@@ -70,9 +70,12 @@ def plan_forward(
     if is_dense and not transposed and products > FEWEST:
         geometry = geometry_of(result.sizes[2:], *sliding, groups)
         wide = [spatial_sizes(each.sizes) for each in given[:3]]
-        if choice.way_forward(*wide, result.dtype, geometry) == "flat":
+        way, is_float = choice.way_forward(*wide, result.dtype, geometry), result.dtype.kind == "f"
+        if way == "flat":
             run = flat.launch(*wide, result.dtype, bias is not None, geometry[:3], groups)
             return LaunchPlan(run, None)
+        if way == "pointwise" and is_float:
+            return LaunchPlan(pointwise.launch(*wide, result.dtype, bias is not None), None)
     return plan_few(result, input, weight, bias, *sliding, transposed, output_padding, groups)
 
 

@@ -6,8 +6,9 @@ multiplied on register tiles, where they lie; others by NumPy.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -61,17 +62,48 @@ def _multiply(out: Array, x: Array, matrices: Array, bias: Array | None) -> None
         return
     size = out.itemsize
     layout = Layout(matrices.strides[1] // size, matrices.strides[2] // size)
-    flat, weights = out.reshape(-1), matrices if layout.step == 1 else matrices.swapaxes(1, 2)
-    width = product_tile(out.dtype).width
+    weights = matrices if layout.step == 1 else matrices.swapaxes(1, 2)
+    run = _launch(out.dtype, (count, groups, m, k, places), layout, bias is not None)
+    flat = [each.reshape(-1) for each in (out, x, weights)]
+    run(*flat, *([] if bias is None else [bias, 0]), 0, 0, None)
+
+
+def launch(
+    y: tuple[int, ...], x: tuple[int, ...], w: tuple[int, ...], dtype: Any, has_bias: bool
+) -> Callable[..., None]:
+    """run(y, x, w, [bias], *where each begins but y, params) over flat memory, for these sizes and
+    elements that BLAS knows."""
+    groups = x[1] // w[1]
+    sizes = x[0], groups, w[0] // groups, w[1], prod(x[2:])
+    return _launch(dtype, sizes, Layout(w[1], 1), has_bias)
+
+
+def _launch(
+    dtype: Any, sizes: tuple[int, int, int, int, int], layout: Layout, has_bias: bool
+) -> Callable[..., None]:
+    """The same; sizes: images, groups, outputs and inputs of these, places. layout: of weights."""
+    count, groups, m, k, places = sizes
+    width = product_tile(dtype).width
     task = Task(
         *(count, (m, places, k), layout, Layout(places, 1, groups * k * places)),
         *(Layout(places, 1, groups * m * places), Layout(width, 0)),
     )
-    before = None if bias is None else np.repeat(bias, width)
-    for g in range(groups):
-        own = None if before is None else before[g * m * width :]
-        others = weights[g].reshape(-1), x.reshape(-1)[g * k * places :]
-        tiled.multiply(task, flat[g * m * places :], *others, own)
+    multiply, numbers = tiled.launch(task, dtype), task.numbers()
+
+    def run(y: Array, x: Array, w: Array, *rest: Any) -> None:
+        before, at_before = x, -1
+        if has_bias:
+            bias, at_x, at_w, at, _ = rest
+            before, at_before = np.repeat(bias[at : at + groups * m], width), 0
+        else:
+            at_x, at_w, _ = rest
+        for g in range(groups):
+            own = y if groups == 1 else y[g * m * places :]
+            at_own = at_before + g * m * width if has_bias else -1
+            starts = at_w + g * m * k, at_x + g * k * places, at_own
+            multiply(own, w, x, before, *starts, numbers)
+
+    return run
 
 
 def _correlate(w: Array, y: Array, x: Array, groups: int) -> None:

@@ -6,6 +6,7 @@ first cache. `runtime.kernels.cpu.matmul.matrix_plans` asks whether a product su
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache, partial
 from math import prod
 from typing import Any, NamedTuple
@@ -123,14 +124,18 @@ def plan_tiles(
     """Plan out[i] = before + a[i] @ b[i], out being contiguous; before: None for nothing."""
     m, n, _ = sizes
     task = Task(batch, sizes, a, b, Layout(n, 1, m * n), before or Layout(0, 1))
-    run = _run if before else _run_product
-    return LaunchPlan(partial(run, _entry(dtype, n), task.units(dtype), task.work), task.numbers())
+    run = launch(task, dtype)
+    return LaunchPlan(run if before else partial(_run_product, run), task.numbers())
+
+
+def launch(task: Task, dtype: Any) -> Callable[..., None]:
+    """run(out, a, b, before, *where each begins but out, numbers of the task) over flat memory;
+    `before` begins at -1 if it is nothing."""
+    return partial(_run, _entry(dtype, task.sizes[1]), task.units(dtype), task.work)
 
 
 def _run_product(
-    entry: Any,
-    units: int,
-    work: int,
+    run: Callable[..., None],
     out: Array,
     a: Array,
     b: Array,
@@ -138,14 +143,13 @@ def _run_product(
     at_b: int,
     numbers: Array,
 ) -> None:
-    _run(entry, units, work, out, a, b, b, at_a, at_b, -1, numbers)
+    run(out, a, b, b, at_a, at_b, -1, numbers)
 
 
 def multiply(task: Task, out: Array, a: Array, b: Array, before: Array | None) -> None:
     """Do a task on flat arrays; before: None for nothing."""
     old, at_old = (b, -1) if before is None else (before, 0)
-    entry, units = _entry(out.dtype, task.sizes[1]), task.units(out.dtype)
-    _run(entry, units, task.work, out, a, b, old, 0, 0, at_old, task.numbers())
+    launch(task, out.dtype)(out, a, b, old, 0, 0, at_old, task.numbers())
 
 
 def _run(entry: Any, units: int, work: int, *args: Any) -> None:
