@@ -7,6 +7,7 @@ gradients are convolutions, so that three products serve all.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
@@ -70,13 +71,22 @@ def plan_forward(
     if is_dense and not transposed and products > FEWEST:
         geometry = geometry_of(result.sizes[2:], *sliding, groups)
         wide = [spatial_sizes(each.sizes) for each in given[:3]]
-        way, is_float = choice.way_forward(*wide, result.dtype, geometry), result.dtype.kind == "f"
-        if way == "flat":
-            run = flat.launch(*wide, result.dtype, bias is not None, geometry[:3], groups)
+        if run := _launch(wide, result.dtype, bias is not None, geometry):
             return LaunchPlan(run, None)
-        if way == "pointwise" and is_float:
-            return LaunchPlan(pointwise.launch(*wide, result.dtype, bias is not None), None)
     return plan_few(result, input, weight, bias, *sliding, transposed, output_padding, groups)
+
+
+def _launch(
+    sizes: Sequence[tuple[int, ...]], dtype: Any, has_bias: bool, geometry: Geometry
+) -> Callable[..., None] | None:
+    """run(y, x, w, [bias], *where each begins but y, params) over flat memory, where the way that
+    suits has one."""
+    way, given = choice.way_forward(*sizes, dtype, geometry), (*sizes, dtype, has_bias)
+    if way == "pointwise" and dtype.kind == "f":
+        return pointwise.launch(*given)
+    if way == "flat":
+        return flat.launch(*given, geometry[:3], geometry.groups)
+    return implicit.launch(*given, geometry[:3], geometry.groups) if way == "implicit" else None
 
 
 def plan_weight(result: TensorSpec, *given: Any) -> LaunchPlan | None:

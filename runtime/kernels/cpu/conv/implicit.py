@@ -9,8 +9,9 @@ three dims are a matter of the offsets (`windows`). The loops are in `implicit_l
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,6 +65,48 @@ def convolve(y: Array, x: Array, w: Array, bias: Array | None, sliding: Any, gro
         x.shape[2:], w.shape, y.shape[2:], sliding, outputs, w.dtype
     )
     _multiply(y, x, frame, [(window, steps, pack(w, tile, groups))], bias, groups)
+
+
+def launch(
+    y: tuple[int, ...],
+    x: tuple[int, ...],
+    w: tuple[int, ...],
+    dtype: Any,
+    has_bias: bool,
+    sliding: Any,
+    groups: int,
+) -> Callable[..., None] | None:
+    """run(y, x, w, [bias], *where each begins but y, params) over flat memory, for these sizes.
+
+    None for so much that threads share it, or that goes in pieces.
+    """
+    outputs, depth, images = w[0] // groups, prod(w[1:]), x[0]
+    tile, frame, window, steps, _ = view(x[2:], w, y[2:], sliding, outputs, dtype)
+    rows, channels = images * window.places.size, images * x[1]
+    work, numel = rows * y[1] * steps.size // PRODUCTS_PER_ELEMENT, channels * frame.numel
+    if work >= 2 * threads.GRAIN or numel > CACHED:
+        return None
+    few = 0 if frame.is_bare else images
+    blocks, block = _blocks(rows, work, tile)
+    plan = numbers(block, images, few, x[1], groups, outputs, prod(y[2:]), frame, x[2:], False)
+    pack_all, multiply = entry("pack", dtype, tile), entry("multiply", dtype, tile)
+    count, found = groups * tile.panels(outputs), (window.places, steps, window.targets)
+
+    def run(y: Array, x: Array, w: Array, *rest: Any) -> None:
+        bias = None
+        if has_bias:
+            bias, at_x, at_w, at, _ = rest
+            bias = bias[at : at + groups * outputs]
+        else:
+            at_x, at_w, _ = rest
+        panels = _empty_panels(tile, dtype, groups, outputs, depth)
+        pack_all(0, count, panels, w[at_w:], outputs, depth)
+        seen = x[at_x:]
+        planes = scratch.take("planes", (numel,), dtype) if few else seen
+        added = initial(tile, bias, dtype, groups, outputs)
+        multiply(0, 0, blocks, y, seen, planes, panels, added, *found, plan)
+
+    return run
 
 
 def pack(w: Array, tile: Tile, groups: int) -> Array:
