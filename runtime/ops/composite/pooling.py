@@ -52,7 +52,7 @@ def _max_pool1d_numbers(
     sizes: Size, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
 ) -> tuple[Any, ...]:
     """The numbers of one dim, checked."""
-    if len(sizes) not in (2, 3) or sizes[-1] == 0:
+    if len(sizes) not in (2, 3) or 0 in sizes[-2:]:
         raise RuntimeError(
             "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size "
             f"for input, but got:{list(sizes)}"
