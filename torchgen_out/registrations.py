@@ -457,6 +457,7 @@ ops.slice_backward = composite.slice_backward
 ops._put_slice = dispatch._put_slice
 ops.diagonal_backward = composite.diagonal_backward
 ops.unfold_backward = composite.unfold_backward
+ops._fold_windows = dispatch._fold_windows
 ops.as_strided_backward = composite.as_strided_backward
 ops.split_backward = composite.split_backward
 ops.split_with_sizes_backward = composite.split_with_sizes_backward

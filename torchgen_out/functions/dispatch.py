@@ -216,6 +216,25 @@ def _put_slice(input: Tensor, sizes: Sequence[int], dim: int, start: int) -> Ten
     return call(input, sizes, dim, start)
 
 
+__fold_windows = operators._fold_windows.calls
+
+
+def _fold_windows(input: Tensor, count: int, step: int) -> Tensor:
+    """_fold_windows(Tensor self, SymInt count, SymInt step) -> Tensor
+
+    Sums windows, over (windows, elements, r), back into what they are parts of, over (count, r).
+    """
+    if count.__class__ is not int:
+        count = as_int(count, "_fold_windows", "count", 2)
+    if step.__class__ is not int:
+        step = as_int(step, "_fold_windows", "step", 3)
+    try:
+        call = __fold_windows[input._key]
+    except AttributeError:
+        return __fold_windows.miss(input, count, step)
+    return call(input, count, step)
+
+
 _cat = operators.cat.calls
 _cat_out = operators.cat.out_calls
 

@@ -285,6 +285,36 @@ def recording__put_slice(below, needs_self):
     return call
 
 
+class FoldWindowsBackward0(Node):
+    """_fold_windows
+    self: grad.unfold(-2, self.size(-2), step).transpose(-1, -2)
+    """
+
+    __slots__ = ("saved_self_sizes", "saved_step")
+
+    def apply(node, grad):
+        self_sizes = node.saved_self_sizes
+        step = node.saved_step
+        grad_self = grad.unfold(-2, self_sizes[-2], step).transpose(-1, -2)
+        return (grad_self,)
+
+
+def recording__fold_windows(below, needs_self):
+    """Records FoldWindowsBackward0 around `below`."""
+
+    def call(self, count, step):
+        result = below(self, count, step)
+        if not grad_mode.state.enabled:
+            return result
+        node = FoldWindowsBackward0()
+        node.saved_self_sizes = self._sizes
+        node.saved_step = step
+        attach_unary(result, self, node)
+        return result
+
+    return call
+
+
 class CatBackward0(Node):
     """cat
     tensors: cat_backward(grad, [t.shape for t in tensors], dim)

@@ -166,6 +166,22 @@ _put_slice = Dispatch(
     vmap="batched.shaping.put_slice",
 )
 
+_fold_windows = Dispatch(
+    "_fold_windows(Tensor self, SymInt count, SymInt step) -> Tensor",
+    {"self": "tensor"},
+    arguments={"self": "operand", "count": "raw", "step": "raw"},
+    promotion="same",
+    dtypes=dtype_sets.NUMERIC,
+    kernel_names={
+        "CPU": "copy.windows.fold_windows",
+        "CUDA": "torchgen_out.kernels.index._fold_windows:program",
+    },
+    meta="torchgen_out.kernels.index._fold_windows:program.shapes",
+    differentiable=("self",),
+    record=nodes.recording__fold_windows,
+    vmap="leading",
+)
+
 cat = Dispatch(
     "cat(Tensor[] tensors, int dim=0) -> Tensor",
     {"tensors": "tensors"},

@@ -124,9 +124,9 @@ def istft(
         raise RuntimeError("Complex windows are incompatible with return_complex=False")
     hop, win = _lengths("istft", n_fft, hop_length, win_length)
     spectra = (self if self.ndim == 3 else self.unsqueeze(0)).transpose(1, 2)
-    like = spectra if return_complex else spectra.real
-    window = _window("istft", window, win, n_fft, like)
-    window = like.new_ones((n_fft,)) if window is None else window
+    if window is None:
+        window = (spectra if return_complex else spectra.real).new_ones((win,))
+    window = _window("istft", window, win, n_fft, spectra)
     frames = _inverse(spectra, n_fft, normalized, onesided, return_complex)
     count = frames.shape[1]
     total = n_fft + hop * (count - 1)
@@ -135,7 +135,8 @@ def istft(
     envelope = _overlapped(squares, total, n_fft, hop)
     start = n_fft // 2 if center else 0
     end = start + length if length is not None else total - (n_fft // 2 if center else 0)
-    signal, envelope = signal[:, start:end], envelope[:, start:end]
+    if start or end != total:
+        signal, envelope = signal[:, start:end], envelope[:, start:end]
     if envelope.numel() and batched.any_true(envelope.detach().abs() < 1e-11):
         raise RuntimeError("istft(): window overlap add min: the window leaves gaps in the signal")
     signal = signal / envelope

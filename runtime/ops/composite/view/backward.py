@@ -6,7 +6,7 @@ Every body is made of public operators, so each gradient can be differentiated a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from math import prod
 from typing import Any
 
 from torchgen_out._runtime.core import key as keys
@@ -58,26 +58,16 @@ def unfold_backward(
     """The gradient of `unfold`: an element gets the sum over the windows it lies in."""
     if not input_sizes:
         return grad_in.sum()
-    grad_input = grad_in.new_zeros(input_sizes)
     if size <= step:
+        grad_input = grad_in.new_zeros(input_sizes)
         grad_input.unfold(dim, size, step).copy_(grad_in)
         return grad_input
     dim %= len(input_sizes)
-    windows = grad_in.movedim(-1, dim + 1).flatten(dim, dim + 1)
-    is_kept = grad_in.is_cpu and input_sizes[dim] <= LONGEST_KEPT
-    find = _window_places if is_kept else _window_places.__wrapped__
-    places = find(input_sizes[dim], size, step, grad_in.device)
-    return grad_input.index_add(dim, places, windows)
-
-
-LONGEST_KEPT = 4096
-"""The size up to which the places of windows are remembered."""
-
-
-@lru_cache(maxsize=64)
-def _window_places(count: int, size: int, step: int, device: Any) -> Any:
-    """The places that the windows over `count` elements show, one window after the other."""
-    return ops.arange(count, device=device).unfold(0, size, step).reshape((-1,))
+    is_last = dim == len(input_sizes) - 1
+    windows = grad_in if is_last else grad_in.movedim(-1, dim + 1)
+    sizes = windows.shape
+    rows = windows.reshape((*sizes[: dim + 2], prod(sizes[dim + 2 :])))
+    return ops._fold_windows(rows, input_sizes[dim], step).reshape(tuple(input_sizes))
 
 
 def as_strided_backward(
