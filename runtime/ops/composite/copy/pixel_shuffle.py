@@ -14,7 +14,12 @@ from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.size import Size
 from torchgen_out._runtime.dispatch import calls, ops
 from torchgen_out._runtime.dispatch.operator import CallTable
-from torchgen_out._runtime.ops.composite.view.reshaping import in_format_of, own_view, reshape
+from torchgen_out._runtime.ops.composite.view.reshaping import (
+    in_format_of,
+    own_view,
+    reshape,
+    unseen_view,
+)
 
 
 def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
@@ -217,7 +222,15 @@ def _check_pixels(name: str, argument: str, size: Size, factor: int) -> None:
 
 def channel_shuffle(self: Any, groups: int) -> Any:
     """Interleave the channels of `groups` groups."""
-    sizes = self._sizes
+    rows = _channel_rows(self._sizes, groups)
+    flat = reshape(self, rows) if self._flat is None else unseen_view(self, rows)
+    moved = calls._channel_shuffle[flat._key](flat, groups)
+    return in_format_of(self, own_view(moved, self._sizes))
+
+
+@lru_cache(maxsize=1024)
+def _channel_rows(sizes: Size, groups: int) -> tuple[int, ...]:
+    """The sizes with one dim behind the channels."""
     if len(sizes) < 3:
         raise RuntimeError(
             f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(sizes)}"
@@ -228,6 +241,4 @@ def channel_shuffle(self: Any, groups: int) -> Any:
             "Number of channels must be divisible by groups. "
             f"Got {channels} channels and {groups} groups."
         )
-    flat = self if len(rest) == 1 else reshape(self, (batch, channels, prod(rest)))
-    moved = calls._channel_shuffle[flat._key](flat, groups)
-    return in_format_of(self, own_view(moved, sizes))
+    return batch, channels, prod(rest)
