@@ -181,7 +181,7 @@ _kept_choice = lru_cache(maxsize=64)(_chosen)
 
 
 def _neighbours(y: Any, dim: int) -> tuple[Any, Any]:
-    narrow, rest = calls.narrow[y._key], y._sizes[dim] - 1
+    narrow, rest = calls.narrow[y._key], y.size(dim) - 1
     if rest < 0:
         return narrow(y, dim, 0, 0), narrow(y, dim, 0, 0)
     return narrow(y, dim, 0, rest), narrow(y, dim, 1, rest)
