@@ -239,12 +239,18 @@ def locate(self: Tensor, items: tuple[Any, ...]) -> Geometry | None:
 def _locate_any(self: Tensor, items: tuple[Any, ...]) -> Geometry | None:
     """The same where there are `...`, None or steps."""
     sizes, strides, offset = list(self._sizes), list(self._strides), self._offset
-    dim = 0
-    for position, item in enumerate(items):
+    dim = position = 0
+    for item in items:
+        position += 1
+        cls = item.__class__
         if item is ...:
-            behind = items[position + 1 :]
-            dim = len(sizes) - len(behind) + sum([other is None for other in behind])
-            if dim < 0 or any(other is ... for other in behind):
+            dim = len(sizes)
+            for other in items[position:]:
+                if other is ...:
+                    return None
+                if other is not None:
+                    dim -= 1
+            if dim < 0:
                 return None
             continue
         if item is None:
@@ -255,22 +261,22 @@ def _locate_any(self: Tensor, items: tuple[Any, ...]) -> Geometry | None:
         if dim >= len(sizes):
             return None
         size = sizes[dim]
-        if item.__class__ is Tensor and item._key == _NUMBER:
-            item = interop.item(item)
-        if item.__class__ is int:
-            place = item + size if item < 0 else item
-            if not 0 <= place < size:
-                return None
-            offset += place * strides[dim]
-            del sizes[dim], strides[dim]
-        elif item.__class__ is _slice and is_forward(item):
+        if cls is _slice and is_forward(item):
             start, stop, step = item.indices(size)
             offset += start * strides[dim]
             sizes[dim] = (stop - start + step - 1) // step if stop > start else 0
             strides[dim] *= step
             dim += 1
-        else:
+            continue
+        if cls is Tensor and item._key == _NUMBER:
+            item, cls = interop.item(item), int
+        if cls is not int:
             return None
+        place = item + size if item < 0 else item
+        if not 0 <= place < size:
+            return None
+        offset += place * strides[dim]
+        del sizes[dim], strides[dim]
     return sizes, strides, offset
 
 
