@@ -102,7 +102,8 @@ def level_of(value: Any) -> int:
 
 def any_true(tensor: Tensor) -> bool:
     """Whether any element is true, of all samples: for checks of what was given."""
-    return bool(whole(tensor).any())
+    elements = whole(tensor)
+    return bool(elements if elements.numel() == 1 else elements.any())
 
 
 def whole(tensor: Tensor) -> Tensor:

@@ -115,6 +115,41 @@ def write_by_columns(to, at, x):
             to[at + j * x.shape[0] + i] = x[i, j]
 
 
+@called
+def are_rows(pivots, at, count, n, step):
+    for m in range(count):
+        for i in range(n):
+            if not 1 <= pivots[at + m * step + i] <= n:
+                return False
+    return True
+
+
+@entry
+def solve_factored_flat(x, a, pivots, b, at, at_pivots, at_b, plan):
+    """is_left: whether x is not the transposed one. False, and nothing written, for a pivot that
+    is no row."""
+    count, n, columns = plan[0], rows_in(plan), sides_in(plan)
+    flag, is_left, step, size = plan[6], plan[7] != 0, plan[11], n * columns
+    if not are_rows(pivots, at_pivots, 1 if step == 0 else count, n, step):
+        return False
+    block, factors = np.empty((BLOCK, BLOCK), T), np.empty((n, n), T)
+    apart = np.empty(0 if is_left else size, T)
+    for m in range(count):
+        copy_matrix(factors, a, at + m * plan[2], plan[3], plan[4])
+        swaps = pivots[at_pivots + m * step : at_pivots + m * step + n]
+        right = (x[m * size : (m + 1) * size] if is_left else apart).reshape((n, columns))
+        copy_matrix(right, b, at_b + m * plan[8], plan[9], plan[10])
+        if flag == PLAIN:
+            permute(right, swaps, False)
+        solve_triangle(factors, right, block, False, flag == PLAIN, flag)
+        solve_triangle(factors, right, block, True, flag != PLAIN, flag)
+        if flag != PLAIN:
+            permute(right, swaps, True)
+        if not is_left:
+            write_by_columns(x, m * size, right)
+    return True
+
+
 @entry
 def solve_triangle_flat(x, triangle, b, at, at_b, plan):
     """upper, flag: of the triangle as it is used; is_left: whether x is not the transposed one."""
@@ -148,7 +183,12 @@ def solve_definite_flat(x, b, factor, at_b, at, plan):
 '''
 
 
-SIDES = {"solve_flat": 5, "solve_triangle_flat": 2, "solve_definite_flat": 2}
+SIDES = {
+    "solve_flat": 5,
+    "solve_factored_flat": 5,
+    "solve_triangle_flat": 2,
+    "solve_definite_flat": 2,
+}
 """Where a plan has the number of right-hand sides."""
 
 
@@ -224,11 +264,34 @@ def plan_solve(
 def plan_lu_solve(
     out: TensorSpec, LU: TensorSpec, pivots: TensorSpec, B: TensorSpec, left: bool, adjoint: bool
 ) -> LaunchPlan | None:
-    """Plan `linalg_lu_solve` of complex systems."""
-    if B.dtype.kind != "c":
-        return None
-    plan = lu_by_columns.plan_factored(out, LU, pivots, B, left, adjoint)
+    """Plan `linalg_lu_solve`."""
+    if B.dtype.kind == "c":
+        plan = lu_by_columns.plan_factored(out, LU, pivots, B, left, adjoint)
+    else:
+        plan = _plan_factored(out, LU, pivots, B, left, adjoint)
     return plan and refusing(plan, lambda *_: errors.pivots_out_of_range("lu_solve"))
+
+
+def _plan_factored(
+    out: TensorSpec, LU: TensorSpec, pivots: TensorSpec, B: TensorSpec, left: bool, adjoint: bool
+) -> LaunchPlan | None:
+    """The same of small real systems. X A = B is A^T X^T = B^T."""
+    batch = out.sizes[:-2]
+    stack, sides, text = stack_of(LU, batch), stack_of(B, batch), lu.text_of(B.dtype)
+    swaps = stack_of(pivots._replace(sizes=(*pivots.sizes, 1), strides=(*pivots.strides, 1)), batch)
+    if stack is None or sides is None or swaps is None or text is None or swaps.row_step != 1:
+        return None
+    if B.dtype != LU.dtype or not out.is_contiguous or stack.rows > MOST_COPIED:
+        return None
+    sides = sides if left else sides.turned
+    flag = PLAIN if left != adjoint else TRANSPOSED
+    numbers = [stack.count, stack.rows, *stack.steps, sides.columns, flag, left]
+    numbers += [*sides.steps, swaps.step]
+    return _plan("solve_factored_flat", text, [out], [LU, pivots, B], numbers)
+
+
+MOST_COPIED = 64
+"""Rows of factors that are copied together, beside arrays that would have to be looked at."""
 
 
 def plan_solve_triangular(

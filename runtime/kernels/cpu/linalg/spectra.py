@@ -92,8 +92,6 @@ def _linalg_eigh(
 def linalg_eig(eigenvalues: Array, eigenvectors: Array | None, self: Array) -> None:
     """Write complex eigenvalues and, if asked for, eigenvectors of unit length."""
     name = "linalg.eigvals" if eigenvectors is None else "linalg.eig"
-    if not np.isfinite(self).all():
-        raise errors.not_finite(name)
     try:
         with numpy_threads(self):
             if eigenvectors is None:
@@ -101,6 +99,8 @@ def linalg_eig(eigenvalues: Array, eigenvectors: Array | None, self: Array) -> N
             else:
                 eigenvalues[...], eigenvectors[...] = np.linalg.eig(self)
     except np.linalg.LinAlgError as error:
+        if not np.isfinite(self).all():
+            raise errors.not_finite(name) from error
         raise errors.not_converged(name, None, "eigenvalues") from error
 
 

@@ -7,6 +7,7 @@ from math import inf, prod
 from typing import Any
 
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.autograd import grad_mode
 from torchgen_out._runtime.bindings.arguments import store_out
 from torchgen_out._runtime.core import deprecation
 from torchgen_out._runtime.core import dtype as dtypes
@@ -103,6 +104,8 @@ def matrix_power(self: Any, n: int, out: Any = None) -> Any:
 def _matrix_power(self: Any, n: int) -> Any:
     if n == 0:
         one = ops.eye(self.shape[-1], dtype=self.dtype, device=self.device)
+        if self._flat is not None and self.ndim == 2 and not grad_mode.is_recorded(self):
+            return one
         # The power 0 depends on self, though it does not change with it.
         return self.clone().copy_(one)
     base = ops.linalg_inv(self) if n < 0 else self
