@@ -88,6 +88,9 @@ FACTORISATIONS = [
     statement("torch.fft.rfft(x)", x=normal(65536), numpy="np.fft.rfft(x)"),
     statement("torch.fft.fft(x)", x=normal(256, 256), numpy="np.fft.fft(x)"),
     statement("torch.fft.fft2(x)", x=SQUARE, numpy="np.fft.fft2(x)"),
+    statement("torch.fft.fft(x)", x=normal(256, dtype="complex64"), numpy="np.fft.fft(x)"),
+    statement("torch.fft.rfft(x)", x=normal(7, 512), numpy="np.fft.rfft(x)"),
+    statement("torch.fft.fft2(x)", x=normal(64, 64, dtype="complex64"), numpy="np.fft.fft2(x)"),
 ]
 
 CASES = [*PRODUCTS, *TRAINING, *FACTORISATIONS]

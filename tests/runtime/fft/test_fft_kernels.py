@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 import torchgen_out as torch
+from torchgen_out._runtime.core.shape import contiguous_strides
+from torchgen_out._runtime.dispatch.launch_cache import forget_launches
 from torchgen_out._runtime.kernels import threads
-from torchgen_out._runtime.kernels.cpu.fft import fft_plans, lane_transforms
+from torchgen_out._runtime.kernels.cpu.fft import fft_plans, lane_plans
 from torchgen_out._runtime.kernels.plan import TensorSpec
 
 TOLERANCE = {"f": 5e-7, "d": 2e-15, "F": 5e-7, "D": 2e-15}
@@ -52,19 +54,61 @@ def test_transforms_to_real_numbers(shape: tuple[int, ...], character: str) -> N
             close(result.numpy(), np.fft.irfftn(x.astype("D"), axes=dim, norm=norm), character)
 
 
+@pytest.mark.parametrize("threads_used", [1, 2])
 @pytest.mark.parametrize("character", "fd")
-@pytest.mark.parametrize("rows", [1, 7, 8, 16, 17, 31, 32, 33, 63])
-def test_blocks_that_are_not_full(rows: int, character: str) -> None:
-    x = draw((rows, 64), character)
-    for count in (33, 64):
-        room = np.full((rows, 70), 7, "F" if character == "f" else "D")
-        lane_transforms.transform_real_rows(room[:, :count], x, 0.5)
-        close(room[:, :count], 0.5 * np.fft.fft(x.astype("d"))[:, :count], character)
-        assert (room[:, count:] == 7).all()
-    z = draw((64, rows), "F" if character == "f" else "D")
-    wanted = np.fft.ifft(z.astype("D"), axis=0)
-    lane_transforms.transform_columns(z, z, 1 / 64, False)
-    close(z, wanted, character)
+@pytest.mark.parametrize("size", [1 << k for k in range(1, 18)])
+def test_rows_of_every_size(
+    size: int, character: str, threads_used: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One row, a few, and as many as share the lanes of vectors and one more."""
+    monkeypatch.setattr(threads, "GRAIN", 64 * threads_used)  # plans know how many share the work
+    monkeypatch.setattr(threads, "_threads", threads_used)
+    forget_launches()
+    for rows in (1, 3) if size > 4096 else (1, 2, 3, 7, 17):
+        x = draw((rows, size), character)
+        z = draw((rows, size), character.upper())
+        half = z[:, : size // 2 + 1].copy()
+        for norm in (None, "ortho", "forward"):
+            for name, given in (("fft", x), ("rfft", x), ("fft", z), ("ifft", z), ("irfft", half)):
+                wide = given.astype("D" if given.dtype.kind == "c" else "d")
+                wanted = getattr(np.fft, name)(wide, norm=norm)
+                for tensor in (torch.from_numpy(given), torch.from_numpy(given.T.copy()).T):
+                    result = getattr(torch.fft, name)(tensor, norm=norm)
+                    close(result.numpy(), wanted, character)
+
+
+COLUMNS = [(64, 1), (64, 7), (64, 33), (2, 4, 63), (5, 8, 3, 16), (16, 2, 1), (4096, 6)]
+
+
+@pytest.mark.parametrize("character", TOLERANCE)
+@pytest.mark.parametrize("shape", COLUMNS, ids=str)
+def test_columns_that_do_not_fill_lanes(shape: tuple[int, ...], character: str) -> None:
+    x = draw(shape, character)
+    wide = x.astype("D" if character in "FD" else "d")
+    dims = range(len(shape))
+    for dim in ((0,), (1,), (0, 1), (1, 0), tuple(dims), tuple(dims)[::-1]):
+        for name in ("fftn", "ifftn", *["rfftn"] * (character in "fd")):
+            result = getattr(torch.fft, name)(torch.from_numpy(x), dim=dim, norm="ortho")
+            close(result.numpy(), getattr(np.fft, name)(wide, axes=dim, norm="ortho"), character)
+
+
+@pytest.mark.parametrize("character", "fd")
+def test_transforms_of_real_numbers_are_exactly_symmetric(character: str) -> None:
+    for shape in ((3, 16), (2, 64), (512,), (32, 64)):
+        found = torch.fft.fft2(torch.from_numpy(draw((2, *shape), character))).numpy()
+        opposite = np.roll(found[..., ::-1, ::-1], 1, (-2, -1)).conj()
+        behind = shape[-1] // 2 + 1
+        assert (found[..., behind:] == opposite[..., behind:]).all()
+    row = torch.fft.rfft(torch.from_numpy(draw((5, 256), character))).numpy()
+    assert (row[:, [0, 128]].imag == 0).all()
+
+
+def test_memory_beside_a_result_stays_as_it_is() -> None:
+    x = draw((7, 64), "F")
+    room = torch.full((9, 64), 7.0, dtype=torch.complex64)
+    torch.fft.ifft(torch.from_numpy(x), out=room[1:8])
+    close(room[1:8].numpy(), np.fft.ifft(x.astype("D")), "F")
+    assert (room[[0, 8]] == 7).all()
 
 
 @pytest.mark.parametrize("character", TOLERANCE)
@@ -81,12 +125,19 @@ def test_rows_know_nothing_of_each_other(character: str) -> None:
 
 
 def test_which_transforms_have_kernels() -> None:
-    x = np.zeros((128, 128), np.float32)
-    assert lane_transforms.suits(x, 128)
-    assert not lane_transforms.suits(x, 100)
-    assert not lane_transforms.suits(x[:2, :128], 128)
-    assert not lane_transforms.suits(np.zeros((128, 128), np.longdouble), 128)
-    assert not lane_transforms.suits(x.T, 128) or x.T.flags.c_contiguous
+    def has_kernel(sizes: tuple[int, ...], dim: tuple[int, ...], dtype: Any = np.complex64) -> bool:
+        spec = TensorSpec(np.dtype(dtype), sizes, contiguous_strides(sizes))
+        return lane_plans.plan_c2c(spec, spec, dim, 0, True) is not None
+
+    assert has_kernel((8,), (0,))
+    assert has_kernel((5, 128, 1), (1,))
+    assert has_kernel((128, 100), (0,))
+    assert not has_kernel((4,), (0,))
+    assert not has_kernel((128, 100), (1,))
+    assert not has_kernel((128, 100), (0, 1))
+    assert not has_kernel((128, 0), (0,))
+    assert not has_kernel((1 << 19,), (0,))
+    assert not has_kernel((128, 128), (1,), np.clongdouble)
 
 
 FEW = [(1,), (2,), (5,), (16,), (31,), (3, 4), (7, 16), (2, 3, 4), (4, 1, 5)]
@@ -136,10 +187,11 @@ def test_which_transforms_are_planned() -> None:
 
 
 def test_roots_of_unity_are_exact_at_quarters() -> None:
-    assert fft_plans.roots_of_unity(4, True) == [1, 0, 0, -1, -1, 0, 0, 1]
+    assert fft_plans.roots_of_unity(4, True).tolist() == [1, -1j, -1, 1j]
     angle = 8 * np.arctan(np.longdouble(1)) * np.arange(37) / 37
-    wanted = np.stack([np.cos(angle), np.sin(angle)], 1).reshape(-1)
-    assert np.abs(np.array(fft_plans.roots_of_unity(37, False)) - wanted).max() < 3e-16
+    found = fft_plans.roots_of_unity(37, False)
+    assert np.abs(found.real - np.cos(angle)).max() < 1.2e-16
+    assert np.abs(found.imag - np.sin(angle)).max() < 1.2e-16
 
 
 def test_planes_on_several_threads(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ SciPy's transforms take 4 us to begin, as long as some thousand products.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import cos, pi, prod, sin
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -164,34 +164,35 @@ def _plan(
     numel = max(prod(out.sizes), prod(self.sizes))
     if not (dims and self.is_contiguous and 0 < numel * sum(points) <= MOST_PRODUCTS):
         return None
-    scale = (1.0, prod(points) ** -0.5, 1.0 / prod(points))[normalization]
+    scale = scale_of(points, normalization)
     numbers, roots = [len(dims), _bits(scale), *head], []
     begin = len(numbers) + 4 * len(dims)
     for slices, count, step in dims:
         numbers += [slices, count, step, begin + len(roots)]
-        roots += roots_of_unity(count, forward)
+        roots += roots_of_unity(count, forward).view(np.float64).tolist()
     entry = loop.entry_point((out.dtype, self.dtype, int, INT64))
     return LaunchPlan(entry, np.array(numbers + [_bits(each) for each in roots], np.int64))
+
+
+def scale_of(points: Sequence[int], normalization: int) -> float:
+    """The factor of a normalisation of a transform over dims of so many points."""
+    count = prod(points)
+    return (1.0, count**-0.5, 1.0 / count)[normalization]
 
 
 def _bits(number: float) -> int:
     return int(np.float64(number).view(np.int64))
 
 
-def roots_of_unity(points: int, forward: bool) -> list[float]:
-    """Real and imaginary part of exp(-2 pi i k / points) for each k; backward, of the conjugate.
+def roots_of_unity(points: int, forward: bool) -> Any:
+    """exp(-2 pi i k / points) for each k; backward, the conjugates.
 
     Worked out in the first eighth of the circle, so that quarters are exact and opposites agree.
     """
-    found: list[Any] = []
-    for k in range(points):
-        quarter, rest = divmod(4 * k, points)
-        if 2 * rest <= points:
-            x, y = cos(pi * rest / (2 * points)), sin(pi * rest / (2 * points))
-        else:
-            left = points - rest
-            x, y = sin(pi * left / (2 * points)), cos(pi * left / (2 * points))
-        for _ in range(quarter):
-            x, y = -y, x
-        found += [x, -y if forward else y]
-    return found
+    quarters, rest = np.divmod(4 * np.arange(points), points)
+    is_late = 2 * rest > points
+    angles = np.where(is_late, points - rest, rest) * (np.pi / (2 * points))
+    first = np.cos(angles) + 1j * np.sin(angles)
+    first = np.where(is_late, first.imag + 1j * first.real, first)
+    found = first * np.array([1, 1j, -1, -1j])[quarters]
+    return found.conj() if forward else found

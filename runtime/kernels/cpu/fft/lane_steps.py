@@ -13,13 +13,32 @@ from torchgen_out._runtime.kernels import build
 from torchgen_out._runtime.kernels.cpu.matmul import register_tile
 
 
-def steps_text(dtype: Any, lanes: int) -> str:
-    """The part of a kernel's text that defines the steps for one element type."""
-    plain = load, spread, multiply_complex, build_four, build_split
-    intrinsics = step_of_four, step_of_two, split_half, scale_line, exchange_parts
+def steps_text(dtype: Any, lanes: int, group: int) -> str:
+    """The part of a kernel's text that defines the steps for one element type.
+
+    group: how many rows share the lanes, COLUMNS of each.
+    """
+    constants = {
+        "LANES": lanes,
+        "GROUP": group,
+        "COLUMNS": lanes // group,
+        "CONTRACT": register_tile.CONTRACT,
+        "SIZE": np.dtype(dtype).itemsize,
+    }
+    plain = (
+        *(register_tile.data_of, register_tile.vector_place, vector_of, load, store, spread),
+        *(multiply_complex, combine, split_pairs, join_pairs),
+        *(places_of_group, load_group, store_group, build_four),
+    )
+    intrinsics = (
+        *(register_tile.stay_apart, register_tile.element, register_tile.put),
+        *(step_of_four, plain_step_of_four, step_of_two, turn_line, transpose_lines),
+        *(take_line, deliver_line, take_group, deliver_group, join_group, split_group, mirror_line),
+    )
     parts = [
-        register_tile.tile_text(dtype, register_tile.Tile(1, 1, lanes)),
-        f"SIZE = {np.dtype(dtype).itemsize}\n",
+        register_tile.IMPORTS,
+        f"T = np.{np.dtype(dtype).name}",
+        *(f"{name} = {value}" for name, value in constants.items()),
         *(build.plain_source(function) for function in plain),
         *("@intrinsic\n" + build.plain_source(function) for function in intrinsics),
     ]
@@ -29,16 +48,28 @@ def steps_text(dtype: Any, lanes: int) -> str:
 # What follows is compiled as part of kernels' texts. Addresses are int64.
 
 
+def vector_of(context, lanes):
+    """The type of a vector of so many numbers."""
+    return ir.VectorType(context.get_data_type(from_dtype(np.dtype(T))), lanes)
+
+
 def load(builder, address, offset, vector):
     """The vector at some elements from an address."""
     pointer = builder.inttoptr(address, vector.element.as_pointer())
     return builder.load(vector_place(builder, pointer, offset, vector), align=SIZE)
 
 
+def store(builder, value, address, offset):
+    """Write a vector at some elements from an address."""
+    pointer = builder.inttoptr(address, value.type.element.as_pointer())
+    builder.store(value, vector_place(builder, pointer, offset, value.type), align=SIZE)
+
+
 def spread(builder, number, vector):
     """A vector of one number."""
     nothing = ir.Constant(vector, ir.Undefined)
-    everywhere = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
+    count = vector.count
+    everywhere = ir.Constant(ir.VectorType(ir.IntType(32), count), [0] * count)
     single = builder.insert_element(nothing, number, ir.Constant(ir.IntType(32), 0))
     return builder.shuffle_vector(single, nothing, everywhere)
 
@@ -51,24 +82,107 @@ def multiply_complex(builder, factor, value):
     return real, other
 
 
+def combine(builder, value, opposite, factors):
+    """s and t of s = value + conj(opposite), t = factors (value - conj(opposite)), by parts."""
+    (ar, ai), (br, bi) = value, opposite
+    difference = builder.fsub(ar, br), builder.fadd(ai, bi)
+    together = builder.fadd(ar, br), builder.fsub(ai, bi)
+    return together, multiply_complex(builder, factors, difference)
+
+
+def split_pairs(builder, pieces, is_back):
+    """Real and imaginary parts of pairs in some vectors; is_back: each of them backwards."""
+    word, run, count = ir.IntType(32), pieces[0].type.count // 2, len(pieces)
+    while len(pieces) > 1:
+        size = 2 * pieces[0].type.count
+        whole = ir.Constant(ir.VectorType(word, size), list(range(size)))
+        pieces = [
+            builder.shuffle_vector(*pieces[i : i + 2], whole) for i in range(0, len(pieces), 2)
+        ]
+    order = range(run - 1, -1, -1) if is_back else range(run)
+    nothing, kind = ir.Constant(pieces[0].type, ir.Undefined), ir.VectorType(word, run * count)
+    parts = []
+    for part in range(2):
+        places = [2 * (piece * run + i) + part for piece in range(count) for i in order]
+        parts.append(builder.shuffle_vector(pieces[0], nothing, ir.Constant(kind, places)))
+    return parts
+
+
+def join_pairs(builder, parts, pieces, is_back):
+    """Pairs of real and imaginary parts, in some vectors one after the other."""
+    count = parts[0].type.count
+    order = range(count - 1, -1, -1) if is_back else range(count)
+    places = [i + part * count for i in order for part in range(2)]
+    size = 2 * count // pieces
+    kind = ir.VectorType(ir.IntType(32), size)
+    return [
+        builder.shuffle_vector(*parts, ir.Constant(kind, places[at : at + size]))
+        for at in range(0, 2 * count, size)
+    ]
+
+
+def places_of_group(builder, place, step, count):
+    """The addresses of GROUP rows, `step` bytes apart, of which only `count` are there.
+
+    The last one stands for those that are missing: the same is written there again.
+    """
+    word = ir.IntType(64)
+    last = builder.sub(count, word(1))
+    places = [place]
+    for i in range(1, GROUP):
+        row = builder.select(builder.icmp_signed("<", word(i), count), word(i), last)
+        places.append(builder.add(place, builder.mul(row, step)))
+    return places
+
+
+def load_group(context, builder, place, step, count, is_back):
+    """The parts of COLUMNS pairs of each row of a group."""
+    word, vector = ir.IntType(64), vector_of(context, 2 * COLUMNS)
+    places = places_of_group(builder, place, step, count)
+    return split_pairs(builder, [load(builder, each, word(0), vector) for each in places], is_back)
+
+
+def store_group(context, builder, parts, place, step, count, scale):
+    """Write COLUMNS pairs, times scale, to each row of a group."""
+    factor = spread(builder, scale, parts[0].type)
+    parts = [builder.fmul(part, factor) for part in parts]
+    places = places_of_group(builder, place, step, count)
+    for each, pairs in zip(places, join_pairs(builder, parts, GROUP, False), strict=True):
+        store(builder, pairs, each, ir.IntType(64)(0))
+
+
 def step_of_four(context, place, gap, factors, real):
     """Four elements `gap` apart become their transform, turned by three factors.
 
     real: 0, or LANES for a transform with the opposite sign, which exchanges the parts.
     """
-    return types.void(*[types.int64] * 4), build_four
+
+    def emit(context, builder, signature, args):
+        build_four(context, builder, args[0], args[1], args[3], args[2])
+        return context.get_dummy_value()
+
+    return types.void(*[types.int64] * 4), emit
 
 
-def build_four(context, builder, signature, args):
+def plain_step_of_four(context, place, gap, real):
+    """The same where all factors are 1."""
+
+    def emit(context, builder, signature, args):
+        build_four(context, builder, *args, None)
+        return context.get_dummy_value()
+
+    return types.void(*[types.int64] * 3), emit
+
+
+def build_four(context, builder, place, gap, real, factors):
     """The sums and differences, then the products with the factors."""
-    place, gap, factors, real = args
-    scalar = context.get_data_type(from_dtype(np.dtype(T)))
-    word, vector = ir.IntType(64), ir.VectorType(scalar, LANES)
+    word, vector = ir.IntType(64), vector_of(context, LANES)
     offsets = real, builder.sub(word(LANES), real)
-    values = []
+    places = []
     for i in range(4):
         start = builder.mul(gap, word(i))
-        values.append([load(builder, place, builder.add(start, o), vector) for o in offsets])
+        places.append([builder.add(start, offset) for offset in offsets])
+    values = [[load(builder, place, at, vector) for at in each] for each in places]
     (ar, ai), (br, bi), (cr, ci), (dr, di) = values
     plus = builder.fadd(ar, cr), builder.fadd(ai, ci)
     minus = builder.fsub(ar, cr), builder.fsub(ai, ci)
@@ -80,100 +194,181 @@ def build_four(context, builder, signature, args):
         (builder.fsub(plus[0], other[0]), builder.fsub(plus[1], other[1])),
         (builder.fsub(minus[0], turned[0]), builder.fsub(minus[1], turned[1])),
     ]
-    pointer = builder.inttoptr(factors, scalar.as_pointer())
-    for i in range(1, 4):
-        factor = []
+    for i in range(1, 4 if factors else 0):
+        pointer, factor = builder.inttoptr(factors, vector.element.as_pointer()), []
         for part in range(2):
             number = builder.load(builder.gep(pointer, [word(2 * (i - 1) + part)]))
             factor.append(spread(builder, number, vector))
         sums[i] = multiply_complex(builder, factor, sums[i])
-    goal = builder.inttoptr(place, scalar.as_pointer())
-    for i, parts in enumerate(sums):
-        for offset, value in zip(offsets, parts, strict=True):
-            at = builder.add(builder.mul(gap, word(i)), offset)
-            builder.store(value, vector_place(builder, goal, at, vector), align=SIZE)
-    return context.get_dummy_value()
+    for own, parts in zip(places, sums, strict=True):
+        for at, value in zip(own, parts, strict=True):
+            store(builder, value, place, at)
 
 
 def step_of_two(context, place):
     """Two neighbouring elements become their sum and their difference."""
 
     def emit(context, builder, signature, args):
-        scalar = context.get_data_type(from_dtype(np.dtype(T)))
-        word, vector = ir.IntType(64), ir.VectorType(scalar, LANES)
-        goal = builder.inttoptr(args[0], scalar.as_pointer())
+        word, vector = ir.IntType(64), vector_of(context, LANES)
         for part in range(2):
             places = word(part * LANES), word((part + 2) * LANES)
             a, b = (load(builder, args[0], at, vector) for at in places)
-            for at, value in zip(places, (builder.fadd(a, b), builder.fsub(a, b)), strict=True):
-                builder.store(value, vector_place(builder, goal, at, vector), align=SIZE)
+            store(builder, builder.fadd(a, b), args[0], places[0])
+            store(builder, builder.fsub(a, b), args[0], places[1])
         return context.get_dummy_value()
 
     return types.void(types.int64), emit
 
 
-def scale_line(context, target, source, scale):
-    """Both parts of an element, times scale."""
+def take_line(context, target, source):
+    """LANES pairs (real, imaginary) become an element's two lines."""
 
     def emit(context, builder, signature, args):
-        scalar = context.get_data_type(from_dtype(np.dtype(T)))
-        word, vector = ir.IntType(64), ir.VectorType(scalar, LANES)
-        goal = builder.inttoptr(args[0], scalar.as_pointer())
+        word = ir.IntType(64)
+        pairs = load(builder, args[1], word(0), vector_of(context, 2 * LANES))
+        for i, value in enumerate(split_pairs(builder, [pairs], False)):
+            store(builder, value, args[0], word(i * LANES))
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), emit
+
+
+def take_group(context, target, source, step, count):
+    """COLUMNS pairs of each of `count` rows, `step` bytes apart, become an element's two lines."""
+
+    def emit(context, builder, signature, args):
+        for i, value in enumerate(load_group(context, builder, *args[1:], False)):
+            store(builder, value, args[0], ir.IntType(64)(i * LANES))
+        return context.get_dummy_value()
+
+    return types.void(*[types.int64] * 4), emit
+
+
+def deliver_line(context, target, source, scale):
+    """Both lines of an element, times scale, become pairs."""
+
+    def emit(context, builder, signature, args):
+        word, vector = ir.IntType(64), vector_of(context, LANES)
         factor = spread(builder, args[2], vector)
-        for part in range(2):
-            at = word(part * LANES)
-            value = builder.fmul(load(builder, args[1], at, vector), factor)
-            builder.store(value, vector_place(builder, goal, at, vector), align=SIZE)
+        parts = [load(builder, args[1], word(at), vector) for at in (0, LANES)]
+        parts = [builder.fmul(part, factor) for part in parts]
+        store(builder, join_pairs(builder, parts, 1, False)[0], args[0], word(0))
         return context.get_dummy_value()
 
     return types.void(types.int64, types.int64, from_dtype(np.dtype(T))), emit
 
 
-def split_half(context, front, back, z, opposite, factor, scale):
-    """From elements k and -k of the transform of x[2j] + i x[2j + 1], elements k and k + size of x.
-
-    factor: the address of w^k. scale: with the half of both sums.
-    """
-    return types.void(*[types.int64] * 5, from_dtype(np.dtype(T))), build_split
-
-
-def build_split(context, builder, signature, args):
-    """even = (z + conj(opposite)) / 2, odd = (z - conj(opposite)) / 2i; even +- w^k odd."""
-    front, back, z, opposite, factor, scale = args
-    scalar = context.get_data_type(from_dtype(np.dtype(T)))
-    word, vector = ir.IntType(64), ir.VectorType(scalar, LANES)
-    places = word(0), word(LANES)
-    pointer = builder.inttoptr(factor, scalar.as_pointer())
-    root = [spread(builder, builder.load(builder.gep(pointer, [word(i)])), vector) for i in (0, 1)]
-    half = spread(builder, scale, vector)
-    zr, zi = (load(builder, z, at, vector) for at in places)
-    yr, yi = (load(builder, opposite, at, vector) for at in places)
-    even = builder.fadd(zr, yr), builder.fsub(zi, yi)
-    odd = multiply_complex(builder, root, (builder.fadd(zi, yi), builder.fsub(yr, zr)))
-    for target, join in ((front, builder.fadd), (back, builder.fsub)):
-        goal = builder.inttoptr(target, scalar.as_pointer())
-        for at, a, b in zip(places, even, odd, strict=True):
-            value = builder.fmul(join(a, b), half)
-            builder.store(value, vector_place(builder, goal, at, vector), align=SIZE)
-    return context.get_dummy_value()
-
-
-def exchange_parts(context, target, source, is_back):
-    """Pairs (real, imaginary) of LANES numbers become two lines; is_back: the other way round."""
+def deliver_group(context, target, step, count, source, scale):
+    """The same to each of `count` rows, `step` bytes apart."""
 
     def emit(context, builder, signature, args):
-        scalar = context.get_data_type(from_dtype(np.dtype(T)))
-        word, vector = ir.IntType(64), ir.VectorType(scalar, LANES)
-        a, b = (load(builder, args[1], word(at), vector) for at in (0, LANES))
-        kind = ir.VectorType(ir.IntType(32), LANES)
-        goal = builder.inttoptr(args[0], scalar.as_pointer())
-        for part in range(2):
-            apart = [2 * i + part for i in range(LANES)]
-            together = [part * LANES // 2 + i // 2 + i % 2 * LANES for i in range(LANES)]
-            lines = [builder.shuffle_vector(a, b, ir.Constant(kind, p)) for p in (together, apart)]
-            value = builder.select(args[2], *lines)
-            at = vector_place(builder, goal, word(part * LANES), vector)
-            builder.store(value, at, align=SIZE)
+        target, step, count, source, scale = args
+        word, vector = ir.IntType(64), vector_of(context, LANES)
+        parts = [load(builder, source, word(at), vector) for at in (0, LANES)]
+        store_group(context, builder, parts, target, step, count, scale)
         return context.get_dummy_value()
 
-    return types.void(types.int64, types.int64, types.boolean), emit
+    return types.void(*[types.int64] * 4, from_dtype(np.dtype(T))), emit
+
+
+def join_group(context, target, front, back, step, count, factors):
+    """s + t of `combine` for pairs at `front` and those that end at `back`, COLUMNS of each row."""
+
+    def emit(context, builder, signature, args):
+        target, front, back, step, count, factors = args
+        word, vector = ir.IntType(64), vector_of(context, LANES)
+        factor = [load(builder, factors, word(at), vector) for at in (0, LANES)]
+        value = load_group(context, builder, front, step, count, False)
+        opposite = load_group(context, builder, back, step, count, True)
+        for i, parts in enumerate(zip(*combine(builder, value, opposite, factor), strict=True)):
+            store(builder, builder.fadd(*parts), target, word(i * LANES))
+        return context.get_dummy_value()
+
+    return types.void(*[types.int64] * 6), emit
+
+
+def split_group(context, target, behind, step, count, lines, opposite, first, factors, scale):
+    """s + t of `combine` for an element's lines to `target`; s - t to `behind`, unless that is 0.
+
+    opposite: the lines of its opposites, which go backwards, but that of each row's first column,
+    which stands in the lines at `first`.
+    """
+
+    def emit(context, builder, signature, args):
+        target, behind, step, count, lines, opposite, first, factors, scale = args
+        word, vector = ir.IntType(64), vector_of(context, LANES)
+        own, back, begin, factor = (
+            [load(builder, each, word(at), vector) for at in (0, LANES)]
+            for each in (lines, opposite, first, factors)
+        )
+        places = [
+            row + (COLUMNS - c if c else LANES)
+            for row in range(0, LANES, COLUMNS)
+            for c in range(COLUMNS)
+        ]
+        kind = ir.Constant(ir.VectorType(ir.IntType(32), LANES), places)
+        back = [builder.shuffle_vector(*parts, kind) for parts in zip(back, begin, strict=True)]
+        sums = list(zip(*combine(builder, own, back, factor), strict=True))
+        ahead = [builder.fadd(*parts) for parts in sums]
+        store_group(context, builder, ahead, target, step, count, scale)
+        with builder.if_then(builder.icmp_signed("!=", behind, word(0))):
+            ahead = [builder.fsub(*parts) for parts in sums]
+            store_group(context, builder, ahead, behind, step, count, scale)
+        return context.get_dummy_value()
+
+    return types.void(*[types.int64] * 8, from_dtype(np.dtype(T))), emit
+
+
+def transpose_lines(context, target, source):
+    """COLUMNS elements become the columns of each row's part of their lines."""
+
+    def emit(context, builder, signature, args):
+        vector, kind = vector_of(context, LANES), ir.VectorType(ir.IntType(32), LANES)
+        for part in range(2):
+            places = [ir.IntType(64)((2 * i + part) * LANES) for i in range(COLUMNS)]
+            lines = [load(builder, args[1], each, vector) for each in places]
+            half = COLUMNS // 2
+            while half:
+                low = [n + LANES - half if n & half else n for n in range(LANES)]
+                high = [n + LANES if n & half else n + half for n in range(LANES)]
+                for i in range(COLUMNS):
+                    if not i & half:
+                        pair = lines[i], lines[i + half]
+                        lines[i] = builder.shuffle_vector(*pair, ir.Constant(kind, low))
+                        lines[i + half] = builder.shuffle_vector(*pair, ir.Constant(kind, high))
+                half //= 2
+            for at, line in zip(places, lines, strict=True):
+                store(builder, line, args[0], at)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), emit
+
+
+def turn_line(context, target, source, factors, real):
+    """An element's lines, each lane times a factor of its own; real: as in `step_of_four`."""
+
+    def emit(context, builder, signature, args):
+        target, source, factors, real = args
+        word, vector = ir.IntType(64), vector_of(context, LANES)
+        offsets = real, builder.sub(word(LANES), real)
+        value = [load(builder, source, at, vector) for at in offsets]
+        factor = [load(builder, factors, word(at), vector) for at in (0, LANES)]
+        for at, part in zip(offsets, multiply_complex(builder, factor, value), strict=True):
+            store(builder, part, target, at)
+        return context.get_dummy_value()
+
+    return types.void(*[types.int64] * 4), emit
+
+
+def mirror_line(context, target, source):
+    """The conjugates of COLUMNS pairs, backwards."""
+
+    def emit(context, builder, signature, args):
+        word = ir.IntType(64)
+        pairs = load(builder, args[1], word(0), vector_of(context, 2 * COLUMNS))
+        real, imaginary = split_pairs(builder, [pairs], False)
+        parts = real, builder.fneg(imaginary)
+        store(builder, join_pairs(builder, parts, 1, True)[0], args[0], word(0))
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), emit
