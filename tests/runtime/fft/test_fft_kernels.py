@@ -11,7 +11,7 @@ import torchgen_out as torch
 from torchgen_out._runtime.core.shape import contiguous_strides
 from torchgen_out._runtime.dispatch.launch_cache import forget_launches
 from torchgen_out._runtime.kernels import threads
-from torchgen_out._runtime.kernels.cpu.fft import fft_plans, lane_plans
+from torchgen_out._runtime.kernels.cpu.fft import fft_plans, lane_plans, lane_transforms
 from torchgen_out._runtime.kernels.plan import TensorSpec
 
 TOLERANCE = {"f": 5e-7, "d": 2e-15, "F": 5e-7, "D": 2e-15}
@@ -54,9 +54,14 @@ def test_transforms_to_real_numbers(shape: tuple[int, ...], character: str) -> N
             close(result.numpy(), np.fft.irfftn(x.astype("D"), axes=dim, norm=norm), character)
 
 
+SIZES = [1 << k for k in range(1, 18)]
+SIZES += [9, 10, 12, 14, 15, 21, 27, 28, 42, 45, 48, 50, 98, 100, 105, 126, 162, 200, 250, 343, 360]
+SIZES += [400, 480, 625, 686, 1000, 1050, 2187, 4900, 12005, 40000]
+
+
 @pytest.mark.parametrize("threads_used", [1, 2])
 @pytest.mark.parametrize("character", "fd")
-@pytest.mark.parametrize("size", [1 << k for k in range(1, 18)])
+@pytest.mark.parametrize("size", SIZES)
 def test_rows_of_every_size(
     size: int, character: str, threads_used: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -94,7 +99,7 @@ def test_columns_that_do_not_fill_lanes(shape: tuple[int, ...], character: str) 
 
 @pytest.mark.parametrize("character", "fd")
 def test_transforms_of_real_numbers_are_exactly_symmetric(character: str) -> None:
-    for shape in ((3, 16), (2, 64), (512,), (32, 64)):
+    for shape in ((3, 16), (2, 64), (512,), (32, 64), (6, 200), (50,)):
         found = torch.fft.fft2(torch.from_numpy(draw((2, *shape), character))).numpy()
         opposite = np.roll(found[..., ::-1, ::-1], 1, (-2, -1)).conj()
         behind = shape[-1] // 2 + 1
@@ -133,11 +138,21 @@ def test_which_transforms_have_kernels() -> None:
     assert has_kernel((5, 128, 1), (1,))
     assert has_kernel((128, 100), (0,))
     assert not has_kernel((4,), (0,))
-    assert not has_kernel((128, 100), (1,))
-    assert not has_kernel((128, 100), (0, 1))
+    assert has_kernel((128, 100), (0, 1))
+    assert not has_kernel((128, 11), (1,))
+    assert not has_kernel((128, 22), (0, 1))
     assert not has_kernel((128, 0), (0,))
     assert not has_kernel((1 << 19,), (0,))
     assert not has_kernel((128, 128), (1,), np.clongdouble)
+
+
+def test_blocks_of_rows_cover_them_from_either_end() -> None:
+    for width in (2, 4, 8, 16):
+        for count in range(width, 150):
+            begins = lane_transforms.starts(count, width)
+            assert {each + i for each in begins for i in range(width)} == set(range(count))
+            assert [count - width - each for each in begins[::-1]] == begins
+            assert len(begins) <= -(-count // width) + 1
 
 
 FEW = [(1,), (2,), (5,), (16,), (31,), (3, 4), (7, 16), (2, 3, 4), (4, 1, 5)]

@@ -1,4 +1,4 @@
-"""Plans of Fourier transforms of sizes that are powers of two: one launch for each dim.
+"""Plans of Fourier transforms of sizes without primes beyond 7: one launch for each dim.
 
 The last dim is transformed row by row, the others by columns (`lane_transforms` has the kernels).
 """
@@ -23,6 +23,8 @@ Array = Any
 ROWS = range(8, (1 << 18) + 1)
 """Complex numbers of a row: a sum over fewer is as fast, the work of more leaves the cache."""
 COLUMNS = range(2, (1 << 12) + 1)
+LONGEST_KEPT = 1 << 12
+"""Numbers of rows whose roots plans keep; of longer ones those used last are kept."""
 PASSES = 8  # how much more an element costs than in element-wise work
 CHARACTERS = "fdFD"  # of the dtypes: float32, float64, complex64, complex128
 
@@ -114,7 +116,7 @@ def _have_kernels(numbers: TensorSpec, sizes: tuple[int, ...], dims: Sequence[in
         size, columns = sizes[dim], prod(sizes[dim + 1 :])
         known = COLUMNS if dim < len(sizes) - 1 else ROWS
         is_filled = columns == 1 or 4 * columns >= lane_transforms.lanes_of(_real(numbers))
-        if size not in known or size & (size - 1) or not is_filled:
+        if size not in known or not is_filled or not lane_transforms.has_steps(size):
             return False
     return True
 
@@ -173,8 +175,10 @@ def _rows(
     count = prod(outer)
     entry = lane_transforms.entry_for(dtype, kind, lane_transforms.group_of(dtype, size))
     numbers = lane_transforms.numbers_of_rows(dtype, kind, size, steps, forward, scale, kept)
-    table = lane_transforms.factors_of_rows(dtype, size, kind)
-    return _shared(entry, count, count * size * PASSES, table, numbers)
+    find, work = partial(lane_transforms.factors_of_rows, dtype, size, kind), count * size * PASSES
+    if size <= LONGEST_KEPT:
+        return _shared(entry, count, work, find(), numbers)
+    return LaunchPlan(lambda *args: threads.run_ranges(entry, count, work, find(), *args), numbers)
 
 
 def _columns(

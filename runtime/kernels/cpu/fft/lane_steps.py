@@ -28,11 +28,12 @@ def steps_text(dtype: Any, lanes: int, group: int) -> str:
     plain = (
         *(register_tile.data_of, register_tile.vector_place, vector_of, load, store, spread),
         *(multiply_complex, combine, split_pairs, join_pairs),
-        *(places_of_group, load_group, store_group, build_four),
+        *(places_of_group, load_group, store_group, build_four, build_odd, turn_and_store),
     )
     intrinsics = (
         *(register_tile.stay_apart, register_tile.element, register_tile.put),
-        *(step_of_four, plain_step_of_four, step_of_two, turn_line, transpose_lines),
+        *(step_of_four, plain_step_of_four, step_of_two, step_of_three, step_of_five),
+        *(step_of_seven, turn_line, transpose_lines),
         *(take_line, deliver_line, take_group, deliver_group, join_group, split_group, mirror_line),
     )
     parts = [
@@ -194,15 +195,88 @@ def build_four(context, builder, place, gap, real, factors):
         (builder.fsub(plus[0], other[0]), builder.fsub(plus[1], other[1])),
         (builder.fsub(minus[0], turned[0]), builder.fsub(minus[1], turned[1])),
     ]
-    for i in range(1, 4 if factors else 0):
+    turn_and_store(builder, sums, place, places, factors, vector)
+
+
+def turn_and_store(builder, sums, place, places, factors, vector):
+    """Write elements, all but the first times a factor, if there are factors."""
+    for i in range(1, len(sums) if factors else 0):
         pointer, factor = builder.inttoptr(factors, vector.element.as_pointer()), []
         for part in range(2):
-            number = builder.load(builder.gep(pointer, [word(2 * (i - 1) + part)]))
-            factor.append(spread(builder, number, vector))
+            at = ir.IntType(64)(2 * (i - 1) + part)
+            factor.append(spread(builder, builder.load(builder.gep(pointer, [at])), vector))
         sums[i] = multiply_complex(builder, factor, sums[i])
     for own, parts in zip(places, sums, strict=True):
         for at, value in zip(own, parts, strict=True):
             store(builder, value, place, at)
+
+
+def step_of_three(context, place, gap, factors, real):
+    """Three elements `gap` apart, as in `step_of_four`."""
+
+    def emit(context, builder, signature, args):
+        build_odd(context, builder, 3, *args)
+        return context.get_dummy_value()
+
+    return types.void(*[types.int64] * 4), emit
+
+
+def step_of_five(context, place, gap, factors, real):
+    """Five elements `gap` apart, as in `step_of_four`."""
+
+    def emit(context, builder, signature, args):
+        build_odd(context, builder, 5, *args)
+        return context.get_dummy_value()
+
+    return types.void(*[types.int64] * 4), emit
+
+
+def step_of_seven(context, place, gap, factors, real):
+    """Seven elements `gap` apart, as in `step_of_four`."""
+
+    def emit(context, builder, signature, args):
+        build_odd(context, builder, 7, *args)
+        return context.get_dummy_value()
+
+    return types.void(*[types.int64] * 4), emit
+
+
+def build_odd(context, builder, radix, place, gap, factors, real):
+    """X[k] = c - i s, X[-k] = c + i s of c = x[0] + sums of cosines times x[j] + x[-j], and of s.
+
+    s: the sums of sines times x[j] - x[-j].
+    """
+    word, vector = ir.IntType(64), vector_of(context, LANES)
+    offsets, half = (real, builder.sub(word(LANES), real)), radix // 2 + 1
+    places = []
+    for i in range(radix):
+        start = builder.mul(gap, word(i))
+        places.append([builder.add(start, offset) for offset in offsets])
+    values = [[load(builder, place, at, vector) for at in each] for each in places]
+    together, apart = {}, {}
+    for j in range(1, half):
+        pairs = list(zip(values[j], values[radix - j], strict=True))
+        together[j] = [builder.fadd(*pair) for pair in pairs]
+        apart[j] = [builder.fsub(*pair) for pair in pairs]
+    sums = [values[0]] * radix
+    for j in range(1, half):
+        sums[0] = [builder.fadd(*pair) for pair in zip(sums[0], together[j], strict=True)]
+    for k in range(1, half):
+        cosines, sines = list(values[0]), [ir.Constant(vector, [0.0] * LANES)] * 2
+        for j in range(1, half):
+            angle = 2 * math.pi * (j * k % radix) / radix
+            for part in range(2):
+                for number, found, given in (
+                    (math.cos(angle), cosines, together[j][part]),
+                    (math.sin(angle), sines, apart[j][part]),
+                ):
+                    product = builder.fmul(
+                        ir.Constant(vector, [number] * LANES), given, flags=CONTRACT
+                    )
+                    found[part] = builder.fadd(product, found[part], flags=CONTRACT)
+        sums[k] = builder.fadd(cosines[0], sines[1]), builder.fsub(cosines[1], sines[0])
+        sums[radix - k] = builder.fsub(cosines[0], sines[1]), builder.fadd(cosines[1], sines[0])
+    turn_and_store(builder, sums, place, places, factors, vector)
 
 
 def step_of_two(context, place):
@@ -291,7 +365,7 @@ def split_group(context, target, behind, step, count, lines, opposite, first, fa
     """s + t of `combine` for an element's lines to `target`; s - t to `behind`, unless that is 0.
 
     opposite: the lines of its opposites, which go backwards, but that of each row's first column,
-    which stands in the lines at `first`.
+    which stands there in what begins at `first`.
     """
 
     def emit(context, builder, signature, args):

@@ -1,8 +1,8 @@
-"""Fourier transforms of sizes that are powers of two, in the lanes of vectors.
+"""Fourier transforms of sizes without primes beyond 7, in the lanes of vectors.
 
-Columns are one in each lane: steps of four in place, in the first cache, on lines of real and
-imaginary parts. An element is a line of LANES real parts and one of imaginary parts. The results
-come in another order, which is undone where they are read.
+Columns are one in each lane: steps of 4, 3, 5 and 7 in place, in the first cache, on lines of real
+and imaginary parts. An element is a line of LANES real parts and one of imaginary parts. The
+results come in another order, which is undone where they are read.
 
 A row is a matrix whose columns are transformed, turned by roots of unity, and turned over: what
 were its rows are columns then, whose transforms are the result's (the four-step method: D. H.
@@ -14,7 +14,9 @@ real row is seen as a complex one of half the size, whose transform is split by 
 from __future__ import annotations
 
 from functools import cache, lru_cache
-from typing import Any
+from itertools import chain
+from math import isqrt, sqrt
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,8 +28,8 @@ from torchgen_out._runtime.kernels.cpu.matmul import register_tile
 
 Array = Any
 FEWEST_LANES = 4
-HEAD = 10
-"""Numbers of a kernel before the orders of its transforms."""
+HEAD = 19
+"""Numbers of a kernel before its lists."""
 
 
 @cache
@@ -36,15 +38,50 @@ def lanes_of(dtype: Any) -> int:
     return max(register_tile.registers()[0] // np.dtype(dtype).itemsize, FEWEST_LANES)
 
 
+def has_steps(size: int) -> bool:
+    """Whether a size has no other factors than the steps'."""
+    for radix in (2, 3, 5, 7):
+        while size % radix == 0:
+            size //= radix
+    return size == 1
+
+
+class Matrix(NamedTuple):
+    """How a row of some elements lies as a matrix. width: how many columns are done at once."""
+
+    rows: int
+    columns: int
+    width: int
+
+    @property
+    def cost(self) -> float:
+        """What is done for each element, more than once where blocks overlap, in narrow vectors."""
+        done = sum(len(starts(n, self.width)) * self.width / n for n in (self.rows, self.columns))
+        return done / sqrt(self.width)
+
+
+@lru_cache(maxsize=256)
+def matrix_of(dtype: Any, size: int) -> Matrix:
+    """The matrix of the least cost, the squarest of equals."""
+    found = []
+    for columns in range(isqrt(size), 1, -1):
+        if size % columns == 0:
+            width = min(lanes_of(dtype), 1 << (columns.bit_length() - 1))
+            found.append(Matrix(size // columns, columns, width))
+    return min(found, key=lambda each: each.cost)
+
+
+def starts(count: int, width: int) -> list[int]:
+    """Where blocks of a width begin that cover a number of rows, the same from either end."""
+    blocks, rest = -(-count // width), count - width
+    blocks += blocks % 2 and rest % 2
+    first = [b * width for b in range(blocks // 2)]
+    return [*first, *[rest // 2] * (blocks % 2), *[rest - start for start in first[::-1]]]
+
+
 def group_of(dtype: Any, size: int) -> int:
     """How many rows share the lanes of vectors: those whose columns do not fill them."""
-    return max(lanes_of(dtype) // matrix_of(size)[1], 1)
-
-
-def matrix_of(size: int) -> tuple[int, int]:
-    """The rows and the columns of a row as a matrix: as many, or twice as many rows."""
-    columns = 1 << (size.bit_length() - 1) // 2
-    return size // columns, columns
+    return lanes_of(dtype) // matrix_of(dtype, size).width
 
 
 def numbers_of_rows(
@@ -61,12 +98,30 @@ def numbers_of_rows(
     steps: the distances of the input's rows and of the output's, in real numbers. kept: how many
     elements a transform of real numbers gives.
     """
-    rows, columns = matrix_of(size)
-    splitting = 2 * size * group_of(dtype, size)
-    stages = splitting if kind == "c2c" else 2 * splitting
-    places = splitting, stages, stages + sum(each.size for each in _stages(rows))
-    head = rows, columns, *steps, int(forward), _bits(scale), *places, kept
-    return np.array([*head, *order_of(rows), *order_of(columns)], np.int64)
+    rows, columns, width = matrix_of(dtype, size)
+    across, down, line = starts(columns, width), starts(rows, width), 2 * lanes_of(dtype)
+    lists: tuple[list[int], ...] = (
+        *(across, down, _first_opposites(dtype, size)),
+        *(order_of(rows), order_of(columns)),
+        *(list(chain(*steps_of(each))) for each in (rows, columns)),
+    )
+    turning = len(across) * rows * line
+    stages = turning + {"c2c": 0, "c2r": turning, "r2c": len(down) * columns * line}[kind]
+    tables = turning, stages, stages + _stages(rows).size
+    places = HEAD + np.cumsum([0, *[len(each) for each in lists[:-1]]])
+    head = rows, columns, *steps, int(forward), _bits(scale), *tables, kept
+    return np.array([*head, len(across), len(down), *places, *chain(*lists)], np.int64)
+
+
+def _first_opposites(dtype: Any, size: int) -> list[int]:
+    """For each block of rows where the opposite of its first one stands, by block and lane."""
+    rows, columns, width = matrix_of(dtype, size)
+    begins, found = starts(rows, width), []
+    for start in begins:
+        opposite = -start % rows
+        block = next(b for b, each in enumerate(begins) if 0 <= opposite - each < width)
+        found.append(block * columns * 2 * lanes_of(dtype) + opposite - begins[block])
+    return found
 
 
 def numbers_of_columns(
@@ -78,44 +133,46 @@ def numbers_of_columns(
     matrix. between: how many matrices begin before the next element.
     """
     head = size, columns, step, between, int(forward), _bits(scale), blocks
-    return np.array([*head, *[0] * (HEAD - len(head)), *order_of(size)], np.int64)
+    nothing = [0] * (HEAD - len(head))
+    return np.array([*head, *nothing, *order_of(size), *chain(*steps_of(size))], np.int64)
 
 
 def _bits(number: float) -> int:
     return int(np.float64(number).view(np.int64))
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=16)
 def factors_of_rows(dtype: Any, size: int, kind: str) -> Array:
-    """Roots by which the lines of a row are turned, those by which it is split, and the steps'.
+    """Roots by which a row's lines are turned, those by which it is split, the steps' factors.
 
-    kind: that of `entry_for`. Roots stand in lines of real parts and of imaginary ones.
+    Roots stand in lines of real parts and of imaginary ones. kind: that of `entry_for`.
     """
-    lanes, group, (rows, columns) = lanes_of(dtype), group_of(dtype, size), matrix_of(size)
-    powers = np.arange(rows)[:, None] * np.arange(columns)
-    tables = [_in_lines(roots_of_unity(size, True)[powers].T, lanes, group)]
+    (rows, columns, width), group = matrix_of(dtype, size), group_of(dtype, size)
+    turning = roots_of_unity(size, True)[np.arange(columns)[:, None] * np.arange(rows)]
     halves = 1j * roots_of_unity(2 * size, False)[:size]
-    if kind == "c2r":
-        tables.append(_in_lines(halves.reshape(rows, columns).T, lanes, group))
-    if kind == "r2c":
-        tables.append(_in_lines(halves.conj().reshape(columns, rows).T, lanes, group))
-    return _rounded(dtype, [*tables, *_stages(rows), *_stages(columns)])
+    splitting = {
+        "c2c": np.empty((rows, 0)),
+        "c2r": halves.reshape(rows, columns).T,
+        "r2c": halves.conj().reshape(columns, rows).T,
+    }[kind]
+    lines = [_in_lines(each, width, group) for each in (turning, splitting)]
+    return _rounded(dtype, [*lines, _stages(rows), _stages(columns)])
 
 
-def _in_lines(numbers: Array, lanes: int, group: int) -> Array:
-    """Complex numbers (n, m) by blocks of as many of n as a row has of the lanes, then by m.
+def _in_lines(numbers: Array, width: int, group: int) -> Array:
+    """Complex numbers (n, m) by blocks of some of n, then by m.
 
     Each block is repeated for the rows of a group: lines of real parts and of imaginary ones.
     """
-    blocks = numbers.reshape(-1, lanes // group, numbers.shape[1]).swapaxes(1, 2)
-    blocks = np.tile(blocks, group)
+    places = np.array(starts(len(numbers), width))[:, None] + np.arange(width)
+    blocks = np.tile(numbers[places].swapaxes(1, 2), group)
     return np.stack([blocks.real, blocks.imag], -2).reshape(-1)
 
 
 @lru_cache(maxsize=32)
 def factors_of_columns(dtype: Any, size: int) -> Array:
     """The factors of the steps of `transform`."""
-    return _rounded(dtype, _stages(size))
+    return _rounded(dtype, [_stages(size)])
 
 
 def _rounded(dtype: Any, parts: list[Array]) -> Array:
@@ -125,25 +182,30 @@ def _rounded(dtype: Any, parts: list[Array]) -> Array:
     return made
 
 
-@lru_cache(maxsize=32)
-def _stages(size: int) -> list[Array]:
-    """For each step of four, w^p, w^2p and w^3p, w the root of its size: the parts of each."""
-    parts, left = [np.empty(0)], size
-    while left >= 4:
-        powers = np.arange(left // 4)[:, None] * np.arange(1, 4)
-        parts.append(roots_of_unity(left, True)[powers].reshape(-1).view(np.float64))
-        left //= 4
-    return parts
+def steps_of(size: int) -> list[tuple[int, int]]:
+    """The radix of each step and how many numbers are left; 4 and 2 come last."""
+    found = []
+    while size > 1:
+        radix = next((each for each in (3, 5, 7, 4) if size % each == 0), 2)
+        size //= radix
+        found.append((radix, size))
+    return found
+
+
+def _stages(size: int) -> Array:
+    """For each step w^p, w^2p, ... below its radix, w the root of its size: the parts of each."""
+    parts = [np.empty(0)]
+    for radix, left in steps_of(size):
+        powers = np.arange(left)[:, None] * np.arange(1, radix)
+        parts.append(roots_of_unity(radix * left, True)[powers].reshape(-1).view(np.float64))
+    return np.concatenate(parts)
 
 
 @lru_cache(maxsize=32)
 def order_of(size: int) -> list[int]:
     """Where each element of a transform lies: the digits of its number the other way round."""
-    order, left = np.zeros(size, np.int64), size
-    numbers = np.arange(size)
-    while left > 1:
-        radix = min(left, 4)
-        left //= radix
+    order, numbers = np.zeros(size, np.int64), np.arange(size)
+    for radix, left in steps_of(size):
         order += numbers % radix * left
         numbers //= radix
     return [int(place) for place in order]
@@ -169,8 +231,8 @@ def entry_for(dtype: Any, kind: str, group: int = 1) -> Any:
         build.HEADER.format(title=f"Fourier transforms: {dtype.name}."),
         steps_text(dtype, lanes_of(dtype), group),
         f"HEAD = {HEAD}",
-        "@outer\n" + build.plain_source(transform),
         *("@inner\n" + build.plain_source(each) for each in inner),
+        *("@outer\n" + build.plain_source(each) for each in (step_by_odd, transform)),
         "@entry\n" + build.plain_source(function),
     ]
     table = np.dtype(np.int64) if kind == "mirror" else dtype
@@ -184,27 +246,48 @@ def entry_for(dtype: Any, kind: str, group: int = 1) -> Any:
 
 def new_room(lines):
     """(array, address of its first cache line) for lines of both parts."""
-    room = np.empty((lines + 1) * 2 * LANES, T)
+    room = np.empty(lines * 2 * LANES + 32, T)  # a cache line before, one behind
     start = np.int64(room.ctypes.data)
     return room, start + -start % 64
 
 
-def transform(work, size, factors, real):
-    """Transform the elements in place, their order to be found in `order_of`."""
+def transform(work, size, factors, real, plan, at):
+    """Transform the elements in place, their order to be found in `order_of`.
+
+    at: where the steps begin in the plan, each a radix and what is left.
+    """
     stay_apart()
     line, left = 2 * LANES * SIZE, size
-    while left >= 4:
-        quarter = left // 4
-        for base in range(0, size, left):
-            plain_step_of_four(work + base * line, quarter * 2 * LANES, real)
-            for p in range(1, quarter):
-                place = work + (base + p) * line
-                step_of_four(place, quarter * 2 * LANES, factors + 6 * p * SIZE, real)
-        factors += 6 * quarter * SIZE
-        left = quarter
+    while left > 2:
+        radix, part = plan[at], plan[at + 1]
+        if radix == 4:
+            for base in range(0, size, left):
+                plain_step_of_four(work + base * line, part * 2 * LANES, real)
+                for p in range(1, part):
+                    place = work + (base + p) * line
+                    step_of_four(place, part * 2 * LANES, factors + 6 * p * SIZE, real)
+        else:
+            step_by_odd(work, size, left, radix, part, factors, real)
+        factors += 2 * (radix - 1) * part * SIZE
+        left, at = part, at + 2
     if left == 2:
         for base in range(0, size, 2):
             step_of_two(work + base * line)
+
+
+def step_by_odd(work, size, left, radix, part, factors, real):
+    """The steps of 3, 5 or 7 for what is left; apart, the usual steps are compiled better."""
+    stay_apart()
+    line, more = 2 * LANES * SIZE, 2 * (radix - 1) * SIZE
+    for base in range(0, size, left):
+        for p in range(part):
+            place, given = work + (base + p) * line, factors + p * more
+            if radix == 3:
+                step_of_three(place, part * 2 * LANES, given, real)
+            elif radix == 5:
+                step_of_five(place, part * 2 * LANES, given, real)
+            else:
+                step_of_seven(place, part * 2 * LANES, given, real)
 
 
 def begin_group(source, step, m, work, table, plan, joining):
@@ -214,9 +297,11 @@ def begin_group(source, step, m, work, table, plan, joining):
     """
     rows, columns, real = plan[0], plan[1], np.int64(0 if plan[4] else LANES)
     line, turning = 2 * LANES * SIZE, table
+    across, down, order, blocks = plan[12], plan[13], plan[15], plan[11]
     lines = work + rows * line
     middle = lines + rows * line
-    for c in range(0, columns, COLUMNS):
+    for a in range(plan[10]):
+        c = plan[across + a]
         for j in range(rows):
             place, goal = source + 2 * (j * columns + c) * SIZE, work + j * line
             if joining:
@@ -225,14 +310,15 @@ def begin_group(source, step, m, work, table, plan, joining):
                 joining += line
             else:
                 take_group(goal, place, step, m)
-        if joining and c == 0:
+        if joining and a == 0:
             join_ends(work, source, step, m, rows * columns)
-        transform(work, rows, table + plan[7] * SIZE, real)
+        transform(work, rows, table + plan[7] * SIZE, real, plan, plan[17])
         for k in range(rows):
-            turn_line(lines + k * line, work + plan[HEAD + k] * line, turning, real)
+            turn_line(lines + k * line, work + plan[order + k] * line, turning, real)
             turning += line
-        for r in range(0, rows, COLUMNS):
-            transpose_lines(middle + (r // COLUMNS * columns + c) * line, lines + r * line)
+        for b in range(blocks):
+            r = plan[down + b]
+            transpose_lines(middle + (b * columns + c) * line, lines + r * line)
     return middle
 
 
@@ -248,11 +334,12 @@ def join_ends(work, source, step, m, size):
 def finish_group(target, out_step, m, middle, table, plan, scale):
     """The second half: what were rows. Element k of a column is the result's k * rows + r."""
     rows, columns, real = plan[0], plan[1], np.int64(0 if plan[4] else LANES)
-    line, block = 2 * LANES * SIZE, middle
-    for r in range(0, rows, COLUMNS):
-        transform(block, columns, table + plan[8] * SIZE, real)
+    line, block, down, order = 2 * LANES * SIZE, middle, plan[13], plan[16]
+    for b in range(plan[11]):
+        r = plan[down + b]
+        transform(block, columns, table + plan[8] * SIZE, real, plan, plan[18])
         for k in range(columns):
-            place, own = target + 2 * (k * rows + r) * SIZE, block + plan[HEAD + rows + k] * line
+            place, own = target + 2 * (k * rows + r) * SIZE, block + plan[order + k] * line
             deliver_group(place, out_step, m, own, scale)
         block += columns * line
 
@@ -260,7 +347,7 @@ def finish_group(target, out_step, m, middle, table, plan, scale):
 def complex_rows(first, last, factors, out, x, at, plan):
     """Transform rows, GROUP at once."""
     rows, columns, step, out_step = plan[0], plan[1], plan[2] * SIZE, plan[3] * SIZE
-    room, work = new_room(2 * rows + rows * columns // COLUMNS)
+    room, work = new_room(2 * rows + plan[11] * columns)
     target, source = np.int64(out.ctypes.data), np.int64(x.ctypes.data) + 2 * at * SIZE
     table, scale = np.int64(factors.ctypes.data), T(plan.view(np.float64)[5])
     for r in range(first, last, GROUP):
@@ -276,31 +363,30 @@ def real_rows(first, last, factors, out, x, at, plan):
     Z is the transform of the row of half the size whose parts are even and odd numbers.
     """
     rows, columns, step, out_step = plan[0], plan[1], plan[2] * SIZE, plan[3] * SIZE
-    room, work = new_room(2 * rows + rows * columns // COLUMNS)
+    room, work = new_room(2 * rows + plan[11] * columns)
     target, source = np.int64(out.ctypes.data), np.int64(x.ctypes.data) + at * SIZE
     table, half = np.int64(factors.ctypes.data), T(plan.view(np.float64)[5]) * T(0.5)
     for r in range(first, last, GROUP):
         m, goal = min(GROUP, last - r), target + r * out_step
         middle = begin_group(source + r * step, step, m, work, table, plan, 0)
-        for block in range(0, rows // COLUMNS * columns, columns):
-            place = middle + 2 * block * LANES * SIZE
-            transform(place, columns, table + plan[8] * SIZE, 0)
+        for b in range(plan[11]):
+            place = middle + 2 * b * columns * LANES * SIZE
+            transform(place, columns, table + plan[8] * SIZE, np.int64(0), plan, plan[18])
         split_rows(goal, out_step, m, middle, table + plan[6] * SIZE, plan, half)
     return room[0]
 
 
 def split_rows(target, out_step, m, middle, roots, plan, half):
     """Lines of the transform of m rows, and of opposite elements, give those of real rows."""
-    rows, columns, line, order = plan[0], plan[1], 2 * LANES * SIZE, HEAD + plan[0]
-    size, blocks, is_whole = rows * columns, rows // COLUMNS, plan[9] > rows * columns + 1
+    rows, columns, blocks, order = plan[0], plan[1], plan[11], plan[16]
+    size, line, is_whole = rows * columns, 2 * LANES * SIZE, plan[9] > rows * columns + 1
     for b in range(blocks):
-        own = middle + b * columns * line
+        r, own = plan[plan[13] + b], middle + b * columns * line
         opposite = middle + (blocks - 1 - b) * columns * line
-        first = middle + (blocks - b) % blocks * columns * line
+        first = middle + plan[plan[14] + b] * SIZE
         for k in range(columns):
-            place = target + 2 * (k * rows + b * COLUMNS) * SIZE
-            back = columns - 1 - k
-            begin = (back + 1) % columns if b == 0 else back
+            place, back = target + 2 * (k * rows + r) * SIZE, columns - 1 - k
+            begin = (back + 1) % columns if r == 0 else back
             split_group(
                 *(place, place + 2 * size * SIZE if is_whole else 0, out_step, m),
                 *(own + plan[order + k] * line, opposite + plan[order + back] * line),
@@ -334,7 +420,7 @@ def rows_from_halves(first, last, factors, out, x, at, plan):
     Z[size - k] = conj(s) + i conj(t). The first number and the last one of X count as real.
     """
     rows, columns, step, out_step = plan[0], plan[1], plan[2] * SIZE, plan[3] * SIZE
-    room, work = new_room(2 * rows + rows * columns // COLUMNS)
+    room, work = new_room(2 * rows + plan[11] * columns)
     target, source = np.int64(out.ctypes.data), np.int64(x.ctypes.data) + 2 * at * SIZE
     table, scale = np.int64(factors.ctypes.data), T(plan.view(np.float64)[5])
     for r in range(first, last, GROUP):
@@ -363,7 +449,7 @@ def complex_columns(first, last, factors, out, x, at, plan):
                     put(lines, i, element(place, i) if i < 2 * m else T(0))
                 place = lines
             take_line(work + k * line, place)
-        transform(work, size, table, real)
+        transform(work, size, table, real, plan, HEAD + size)
         for k in range(size):
             place = target + (begin + k * step) * SIZE
             deliver_line(place if m == LANES else lines, work + plan[HEAD + k] * line, scale)

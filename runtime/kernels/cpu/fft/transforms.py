@@ -1,6 +1,6 @@
 """Discrete Fourier transforms on the CPU by SciPy's pocketfft, into the given outputs.
 
-Sizes that are powers of two are our own (`lane_plans`), and so are a few points (`fft_plans`).
+Sizes without primes beyond 7 are our own (`lane_plans`), and so are a few points (`fft_plans`).
 A normalisation is 0 for none, 1 for the square root of the number of points, 2 for that number.
 """
 
