@@ -431,20 +431,20 @@ def rows_from_halves(first, last, factors, out, x, at, plan):
 
 
 def complex_columns(first, last, factors, out, x, at, plan):
-    """Blocks of LANES columns; x may be out."""
+    """Blocks of LANES columns; x may be out. Lanes without one hold what lies behind the others."""
     size, columns, step, between = plan[0], plan[1], plan[2], plan[3]
     real, blocks, line = np.int64(0 if plan[4] else LANES), plan[6], 2 * LANES * SIZE
     room, work = new_room(size + 1)
     lines, table = work + size * line, np.int64(factors.ctypes.data)
     target, source = np.int64(out.ctypes.data), np.int64(x.ctypes.data) + 2 * at * SIZE
-    scale = T(plan.view(np.float64)[5])
+    scale, end = T(plan.view(np.float64)[5]), 2 * (x.size - at)
     for block in range(first, last):
         matrix, column = block // blocks, block % blocks * LANES
         m = min(LANES, columns - column)
         begin = matrix // between * size * step + matrix % between * (step // between) + 2 * column
         for k in range(size):
             place = source + (begin + k * step) * SIZE
-            if m < LANES:
+            if m < LANES and begin + k * step + 2 * LANES > end:
                 for i in range(2 * LANES):
                     put(lines, i, element(place, i) if i < 2 * m else T(0))
                 place = lines
