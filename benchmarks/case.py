@@ -135,6 +135,16 @@ def normal(*sizes: int, dtype: str = "float32", grad: bool = False) -> Input:
     return Input(sizes, draw, dtype, grad)
 
 
+def complex_normal(*sizes: int) -> Input:
+    """Complex numbers whose parts are normal."""
+
+    def draw(rng: np.random.Generator, sizes: tuple[int, ...]) -> Array:
+        parts = rng.standard_normal((*sizes, 2), np.float32)
+        return parts.view(np.complex64)[..., 0]
+
+    return Input(sizes, draw, "complex64")
+
+
 def pixels(*sizes: int) -> Input:
     """Normal numbers as images whose channels lie side by side."""
     return normal(*sizes)._replace(channels_last=True)

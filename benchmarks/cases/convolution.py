@@ -44,4 +44,8 @@ CASES = [
     *_both((8, 64, 256), (64, 64, 3), "F.conv1d(x, w, b, padding=1)"),
     *_both((2, 16, 16, 32, 32), (16, 16, 3, 3, 3), "F.conv3d(x, w, b, padding=1)"),
     *_both((8, 64, 14, 14), (64, 32, 2, 2), "F.conv_transpose2d(x, w, b, stride=2)"),
+    *_both((2, 32, 8, 8), (32, 32, 1, 1)),
+    *_both((1, 16, 8, 8), (16, 16, 3, 3), PADDED),
+    *_both((1, 16, 8, 8), (16, 8, 4, 4), "F.conv_transpose2d(x, w, b, stride=2, padding=1)"),
+    *_both((2, 16, 128), (24, 16, 1), "F.conv1d(x, w, b)"),
 ]

@@ -103,6 +103,11 @@ VIEWS = [
     statement("x[[0, 2]]", x=pixels(4, 32, 28, 28)),
     statement("x[i, j, None]", x=normal(64, 2), i=integers(64, 32), j=integers(2, 32)),
     statement("x[:, i, j]", x=normal(7, 5, 5), i=integers(5, 15), j=integers(5, 15)),
+    statement("x[:, 2][i]", x=normal(60, 4), i=integers(60, 30)),
+    statement("x[:, mask]", x=normal(17, 17), mask=mask(17)),
+    statement("setitem(x, mask, y)", x=normal(17, 17), mask=mask(17), y=normal(17)),
+    statement("x[None, ..., 1:]", x=normal(2, 3, 4, 8)),
+    statement("F.pad(x.t(), (1, 1, 1, 1))", x=normal(512, 512)),
     statement("torch.cat([-x[..., 16:], x[..., :16]], -1)", x=normal(2, 8, 64, 32)),
     statement(
         "torch.stack([x[:, :, i:i + 32, i:i + 32] for i in range(8)])", x=normal(4, 3, 96, 96)

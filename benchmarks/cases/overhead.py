@@ -53,7 +53,12 @@ CASES = [
     statement("setitem(x, 0, 1.0)", x=TABLE),
     statement("setitem(x, (0, 1), 1.0)", x=TABLE),
     statement("setitem(x, slice(1, None), x[:1])", x=TABLE),
+    statement("F.pad(x, (1, 1, 1, 1), mode='reflect')", x=normal(1, 2, 4, 4)),
+    statement("F.interpolate(x, scale_factor=2, mode='bilinear')", x=normal(1, 2, 4, 4)),
+    statement("torch.tensor([[1.0, 2.0], [3.0, 4.0]])", x=X),
+    statement("torch.from_numpy(x.numpy())", x=X),
     statement("x[1]", x=LEAF, note="recorded"),
+    statement("x[:, None]", x=LEAF, note="recorded"),
     statement("x[0, 1:]", x=LEAF, note="recorded"),
     statement("x[i]", x=LEAF, i=integers(3, 2), note="recorded"),
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.case import Case, Input, integers, mask, normal, statement, uniform
+from benchmarks.case import Case, Input, complex_normal, integers, mask, normal, statement, uniform
 
 K, M = 1 << 10, 1 << 20
 SIZES = (4 * K, 64 * K, M)
@@ -125,6 +125,27 @@ DTYPES = [
     statement("F.silu(x)", x=normal(M, dtype="bfloat16")),
 ]
 
+FEW = [
+    statement("x.long()", x=uniform(-100, 100, 17, 17), numpy="x.astype(np.int64)"),
+    statement("x.permute(2, 0, 1).float()", x=integers(99, 32, 32, 3), note="int64"),
+    statement("x.t().half()", x=normal(17, 17)),
+    statement("x.bool()", x=normal(17, 17), numpy="x.astype(bool)"),
+]
+"""Casts of few elements."""
+
+COMPLEX = [
+    statement(text, x=complex_normal(65536), numpy=numpy)
+    for text, numpy in (
+        ("x.abs()", "np.abs(x)"),
+        ("x.angle()", "np.angle(x)"),
+        ("x.exp()", "np.exp(x)"),
+        ("x * x", "x * x"),
+        ("x / x", "x / x"),
+        ("x**3", "x**3"),
+        ("x.sgn()", ""),
+    )
+]
+
 COMPOSITES = [
     statement("F.gelu(x)", x=normal(M)),
     statement("F.gelu(x, approximate='tanh')", x=normal(M)),
@@ -154,4 +175,4 @@ SPECIAL = [
     statement("torch.gcd(x, y)", x=integers(9999, M), y=integers(9999, M)),
 ]
 
-CASES = [*_by_size(), *HUGE, *LAYOUTS, *DTYPES, *COMPOSITES, *SPECIAL]
+CASES = [*_by_size(), *HUGE, *LAYOUTS, *DTYPES, *FEW, *COMPLEX, *COMPOSITES, *SPECIAL]

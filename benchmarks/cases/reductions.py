@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from benchmarks.case import Case, Input, distinct, integers, mask, normal, statement, uniform
+from benchmarks.case import (
+    Case,
+    Input,
+    complex_normal,
+    distinct,
+    integers,
+    mask,
+    normal,
+    statement,
+    uniform,
+)
 
 M = 1 << 20
 SQUARE = normal(1000, 1000)
@@ -61,6 +71,8 @@ SHAPES = [
     statement("x.max(1)", x=distinct(8192, 5), note="short rows"),
     statement("x[:, :32].amax(1)", x=normal(1024, 64), numpy="x[:, :32].max(1)"),
     statement("x[:, :4].sum(0)", x=normal(8192, 8), numpy="x[:, :4].sum(0)"),
+    statement("x.sum()", x=complex_normal(65536), numpy="x.sum()"),
+    statement("x.mean(0)", x=complex_normal(256, 256), numpy="x.mean(0)"),
 ]
 
 SCANS = [
