@@ -61,8 +61,8 @@ def resize(tensor: Any, dim: int, size: int) -> Any:
         return tensor.narrow(dim, 0, size)
     if own == size:
         return tensor
-    more = [*tensor.shape[:dim], size - own, *tensor.shape[dim + 1 :]]
-    return ops.cat([tensor, tensor.new_zeros(more)], dim)
+    sizes = [*tensor.shape[:dim], size, *tensor.shape[dim + 1 :]]
+    return ops._put_slice(tensor, sizes, dim, 0)
 
 
 def _points(count: int) -> int:
