@@ -350,6 +350,7 @@ from torchgen_out._runtime.errors.shapes import (
     negative_size,
     several_inferred_dims,
     shape_invalid_for_numel,
+    slice_does_not_fit,
     slice_of_zero_dim,
     strides_do_not_match,
     too_many_dims,

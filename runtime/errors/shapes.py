@@ -125,6 +125,16 @@ def slice_of_zero_dim() -> IndexError:
     return IndexError("slice() cannot be applied to a 0-dim tensor.")
 
 
+def slice_does_not_fit(
+    own: Sequence[int], sizes: Sequence[int], dim: int, start: int
+) -> RuntimeError:
+    """A slice is to be put where it does not fit."""
+    return RuntimeError(
+        f"a slice of sizes {list(own)} does not fit into sizes {list(sizes)} from {start} on along "
+        f"dim {dim}"
+    )
+
+
 def diagonal_of_one_dim(dim1: int, dim2: int) -> RuntimeError:
     """Both dims of a diagonal are the same."""
     return RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")

@@ -137,6 +137,10 @@ def _of_one_kind(data: list[Any]) -> tuple[np.ndarray, DenseLayout, dtype] | Non
     return values, dense_layout(tuple(sizes)), own
 
 
+_COMMON = 200.0
+"""The size of numbers that are in the range of every float dtype."""
+
+
 def _from_number(data: Any, wanted: dtype | None, on: device) -> Tensor:
     if isinstance(data, np.generic):
         own = dtypes.from_numpy(data.dtype)
@@ -149,10 +153,6 @@ def _from_number(data: Any, wanted: dtype | None, on: device) -> Tensor:
         return creation.allocate((), chosen, on, data)
     with np.errstate(over="ignore"):  # a float dtype takes what is out of its range as infinity
         return creation.allocate((), chosen, on, data)
-
-
-_COMMON = 200.0
-"""The size of numbers that are in the range of every float dtype."""
 
 
 def _check_number(data: Any, chosen: dtype) -> None:
@@ -420,6 +420,8 @@ def _warn_of_constants(what: str) -> None:
 
 def over_array(array: np.ndarray) -> Tensor:
     """Return a tensor over the memory of an array."""
+    if array.__class__ is not np.ndarray:  # a matrix stays one of two dims
+        array = array.view(np.ndarray)
     place = _place_of(array.dtype, array.shape, array.strides)
     own = place.dtype.numpy
     if array.flags.c_contiguous:
@@ -455,7 +457,7 @@ def _place_of(
             raise errors.negative_numpy_stride()
         if stride % own.itemsize:
             raise errors.fractional_numpy_stride()
-        strides.append(stride // own.itemsize)
+        strides.append(abs(stride) // own.itemsize)
     key = keys.pack(own.index, devices.CPU, 0, not shape)
     return _Place(own, key, Size(shape), tuple(strides))
 

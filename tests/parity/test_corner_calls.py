@@ -1,7 +1,7 @@
 """Calls at the corners: the same value, layout or class of error as PyTorch's.
 
 A call is statements and an expression at the end; `torch` and `F` stand for either library,
-`last` for an image with its channels last.
+`packed` for packing padded sequences, `last` for an image with its channels last.
 """
 
 from __future__ import annotations
@@ -55,6 +55,31 @@ x = torch.zeros(4); x[torch.ones(4, dtype=torch.uint8), True] = 1.0; x
 x = torch.zeros(4); x[torch.tensor(2, dtype=torch.uint8)] = 1.0; x
 torch.zeros(4).masked_fill_(torch.ones(4, dtype=torch.uint8), 1)
 torch.where(torch.ones(4, dtype=torch.uint8), torch.ones(4), 0.0)
+"""
+
+GRADIENTS_OF_VIEWS = """
+torch.ops.aten.select_backward(torch.ones(1), [5, 3], 0, 1)
+torch.ops.aten.select_backward(torch.ones(()), [5, 3], 0, 1)
+torch.ops.aten.select_backward(torch.ones(2), [5, 3], 1, 1)
+torch.ops.aten.select_backward(torch.ones(3), [5, 3], 0, 7)
+torch.ops.aten.select_backward(torch.ones(3), [5, 3], 0, -6)
+torch.ops.aten.select_backward(torch.ones(4), [5, 3], 0, 1)
+torch.ops.aten.slice_backward(torch.ones(9, 3), [5, 3], 0, 0, 4, 1)
+torch.ops.aten.slice_backward(torch.ones(1, 3), [5, 3], 0, 0, 4, 1)
+torch.ops.aten.slice_backward(torch.ones(2, 3), [5, 3], 0, 0, 4, 2)
+"""
+
+SUMS = """
+torch.ones(70, dtype=torch.complex64).sum(dtype=torch.float64)
+torch.ones(7, dtype=torch.complex64).sum(0, dtype=torch.int64)
+torch.ones(70, dtype=torch.complex64).mean(dtype=torch.float64)
+(torch.ones(7, dtype=torch.complex64) * 0).sum(dtype=torch.bool)
+"""
+
+PACKS = """
+x = torch.arange(18.).reshape(3, 3, 2); packed(x, [3, 2], True, False).data
+x = torch.arange(18.).reshape(3, 3, 2); packed(x, [2, 3], False, False).data
+x = torch.arange(18.).reshape(3, 3, 2); packed(x, [3, 2], True).data
 """
 
 AMONG_SLICES = """
@@ -173,7 +198,7 @@ o = torch.zeros(1).expand(3); torch.mm(torch.ones(2, 2), torch.ones(2, 2), out=o
 GROUPS = (
     AMONG_SLICES,
     *(LEADING_ONES, OTHER_DTYPES, BYTES, OUTSIDE_OF_NOTHING),
-    *(PADS, POOLS, EXTREMA, RESIZED, GIVEN_RESULTS),
+    *(PADS, POOLS, EXTREMA, RESIZED, GIVEN_RESULTS, GRADIENTS_OF_VIEWS, SUMS, PACKS),
 )
 
 
@@ -185,6 +210,7 @@ def answer(library: Any, call: str) -> Any:
     """Dtype, shape, strides and values of the expression, or its error."""
     *before, last = [each.strip() for each in call.split(";")]
     names = {"torch": library, "F": library.nn.functional}
+    names["packed"] = library.nn.utils.rnn.pack_padded_sequence
     names["last"] = lambda image: image.to(memory_format=library.channels_last)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

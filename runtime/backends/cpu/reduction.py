@@ -65,10 +65,20 @@ def make_call(operator: Reduction, signature: tuple[Any, ...], variant: str) -> 
     own = signatures.dtype_of(signature[0])
     names = tuple(operator.arguments)
 
+    def is_converted(dtype: dtypes.dtype) -> bool:
+        """Whether elements are, before: what is not zero is true, and of complex ones the real part
+        counts."""
+        if dtype is dtypes.bool:
+            return own is not dtypes.bool
+        return own.is_complex and not dtype.is_complex
+
+    def converted(x: Tensor, dtype: dtypes.dtype) -> Tensor:
+        return ops.ne(x, 0) if dtype is dtypes.bool else ops._to_copy(x, dtype=dtype)
+
     def fold_for(dtype: dtypes.dtype | None, scalars: int) -> Fold:
         found = folds.get(dtype)
         if found is None:
-            read = dtypes.bool if dtype is dtypes.bool else own  # what is not zero is true
+            read = dtype if dtype is not None and is_converted(dtype) else own
             found = folds[dtype] = make_fold(operator, read, dtype, scalars)
         return found
 
@@ -81,8 +91,8 @@ def make_call(operator: Reduction, signature: tuple[Any, ...], variant: str) -> 
     def call_any(*args: Any) -> Tensor:
         dtype = None if dtype_at is None else args[dtype_at]
         fold = usual if dtype is None and usual else fold_for(dtype, len(scalar_at))
-        if dtype is dtypes.bool and own is not dtypes.bool:
-            args = (ops.ne(args[0], 0), *args[1:])
+        if dtype is not None and is_converted(dtype):
+            args = (converted(args[0], dtype), *args[1:])
         dim = None if dim_at is None else args[dim_at]
         keepdim = keep_at is not None and args[keep_at]
         return fold.run(args[0], dim, keepdim, [args[i] for i in scalar_at])
@@ -91,8 +101,8 @@ def make_call(operator: Reduction, signature: tuple[Any, ...], variant: str) -> 
         self: Tensor, dim: Any = None, keepdim: bool = False, dtype: Any = None
     ) -> Tensor:
         fold = usual if dtype is None and usual else fold_for(dtype, 0)
-        if dtype is dtypes.bool and own is not dtypes.bool:
-            self = ops.ne(self, 0)
+        if dtype is not None and is_converted(dtype):
+            self = converted(self, dtype)
         if dim is None and not keepdim:
             return fold.run_all(self)
         return fold.run(self, dim, keepdim, ())

@@ -142,7 +142,7 @@ def pack_padded_sequence(
         rows = sorted(rows, key=lambda row: -counts[row])
         counts = [counts[row] for row in rows]
     batch, longest = input.size(0 if batch_first else 1), input.size(1 if batch_first else 0)
-    if batch != len(counts):
+    if batch != len(counts) if enforce_sorted else batch < len(counts):
         raise RuntimeError(
             f"Expected `len(lengths)` to be equal to batch_size, but got {len(counts)} "
             f"(batch_size={batch})"

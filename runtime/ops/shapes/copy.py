@@ -268,7 +268,18 @@ def diag_embed(self: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> An
 
 
 def put_slice(self: Any, sizes: Sequence[int], dim: int, start: int) -> Answer:
-    """What is asked for."""
+    """What is asked for.
+
+    Raises: IndexError for a dim out of range, RuntimeError for a slice that does not fit in there.
+    """
+    dim, own = shapes.normalize_dim(dim, len(sizes)), list(self.shape)
+    if len(own) < len(sizes):
+        own.insert(dim, 1)
+    count = sizes[dim]
+    first = start + count if start < 0 else start
+    fits = len(own) == len(sizes) and 0 <= first <= count - own[dim]
+    if not fits or [*own[:dim], *own[dim + 1 :]] != [*sizes[:dim], *sizes[dim + 1 :]]:
+        raise errors.slice_does_not_fit(self.shape, sizes, dim, start)
     return tuple(sizes), self.dtype
 
 

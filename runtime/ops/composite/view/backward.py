@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
+from torchgen_out._runtime import errors
 from torchgen_out._runtime.core import key as keys
+from torchgen_out._runtime.core.shape import normalize_dim
 from torchgen_out._runtime.dispatch import ops
 
 
@@ -23,7 +25,15 @@ def permute_backward(grad: Any, dims: Sequence[int]) -> Any:
 
 def select_backward(grad_output: Any, input_sizes: Sequence[int], dim: int, index: int) -> Any:
     """The gradient of `select`."""
-    return ops._put_slice(grad_output, input_sizes, dim, index)
+    sizes = list(input_sizes)
+    count = sizes.pop(normalize_dim(dim, len(sizes)))
+    if not -count <= index < count:
+        raise errors.int_out_of_bounds(index, dim, count)
+    return ops._put_slice(_of_sizes(grad_output, sizes), input_sizes, dim, index)
+
+
+def _of_sizes(grad: Any, sizes: list[int]) -> Any:
+    return grad if list(grad.shape) == sizes else grad.expand(sizes)
 
 
 def slice_backward(
@@ -36,8 +46,10 @@ def slice_backward(
 ) -> Any:
     """The gradient of `slice`."""
     if step == 1:
-        first = slice(start, end).indices(input_sizes[dim])[0]
-        return ops._put_slice(grad_output, input_sizes, dim, first)
+        first, last, _ = slice(start, end).indices(input_sizes[dim])
+        sizes = list(input_sizes)
+        sizes[dim] = max(last - first, 0)
+        return ops._put_slice(_of_sizes(grad_output, sizes), input_sizes, dim, first)
     grad_input = grad_output.new_zeros(input_sizes)
     ops.slice(grad_input, dim, start, end, step).copy_(grad_output)
     return grad_input
