@@ -65,21 +65,10 @@ def make_call(operator: Reduction, signature: tuple[Any, ...], variant: str) -> 
     own = signatures.dtype_of(signature[0])
     names = tuple(operator.arguments)
 
-    def is_converted(dtype: dtypes.dtype) -> bool:
-        """Whether elements are, before: what is not zero is true, and of complex ones the real part
-        counts."""
-        if dtype is dtypes.bool:
-            return own is not dtypes.bool
-        return own.is_complex and not dtype.is_complex
-
-    def converted(x: Tensor, dtype: dtypes.dtype) -> Tensor:
-        return ops.ne(x, 0) if dtype is dtypes.bool else ops._to_copy(x, dtype=dtype)
-
     def fold_for(dtype: dtypes.dtype | None, scalars: int) -> Fold:
         found = folds.get(dtype)
         if found is None:
-            read = dtype if dtype is not None and is_converted(dtype) else own
-            found = folds[dtype] = make_fold(operator, read, dtype, scalars)
+            found = folds[dtype] = make_fold(operator, _folded_as(own, dtype), dtype, scalars)
         return found
 
     dim_at = names.index("dim") if "dim" in names else None
@@ -91,8 +80,8 @@ def make_call(operator: Reduction, signature: tuple[Any, ...], variant: str) -> 
     def call_any(*args: Any) -> Tensor:
         dtype = None if dtype_at is None else args[dtype_at]
         fold = usual if dtype is None and usual else fold_for(dtype, len(scalar_at))
-        if dtype is not None and is_converted(dtype):
-            args = (converted(args[0], dtype), *args[1:])
+        if dtype is not None:
+            args = (_converted(args[0], _folded_as(own, dtype)), *args[1:])
         dim = None if dim_at is None else args[dim_at]
         keepdim = keep_at is not None and args[keep_at]
         return fold.run(args[0], dim, keepdim, [args[i] for i in scalar_at])
@@ -101,8 +90,8 @@ def make_call(operator: Reduction, signature: tuple[Any, ...], variant: str) -> 
         self: Tensor, dim: Any = None, keepdim: bool = False, dtype: Any = None
     ) -> Tensor:
         fold = usual if dtype is None and usual else fold_for(dtype, 0)
-        if dtype is not None and is_converted(dtype):
-            self = converted(self, dtype)
+        if dtype is not None:
+            self = _converted(self, _folded_as(own, dtype))
         if dim is None and not keepdim:
             return fold.run_all(self)
         return fold.run(self, dim, keepdim, ())
@@ -110,6 +99,20 @@ def make_call(operator: Reduction, signature: tuple[Any, ...], variant: str) -> 
     call = call_usual if names == USUAL_ARGUMENTS[: len(names)] else call_any
 
     return make_reduction_out_call(operator, call) if variant == OUT else call
+
+
+def _folded_as(own: dtypes.dtype, dtype: dtypes.dtype | None) -> dtypes.dtype:
+    """The dtype that elements are converted to before they are folded to one of `dtype`: as bool
+    what is not zero is true, as real numbers the real parts of complex ones count."""
+    if dtype is dtypes.bool or (dtype is not None and own.is_complex and not dtype.is_complex):
+        return dtype
+    return own
+
+
+def _converted(x: Tensor, dtype: dtypes.dtype) -> Tensor:
+    if x.dtype is dtype:
+        return x
+    return ops.ne(x, 0) if dtype is dtypes.bool else ops._to_copy(x, dtype=dtype)
 
 
 def _accepts(operator: Reduction, own: dtypes.dtype) -> bool:
