@@ -300,14 +300,7 @@ def _run(
             if not keep_graph:
                 node.release()
         else:
-            inputs = _gather(node, first, arrived)
-            if node.takes_undefined or _any_given(inputs):
-                results = node.apply(*inputs)
-            else:
-                results = (None,) * len(edges)
-            if not keep_graph:
-                node.release()
-            inputs = None
+            results = _run_several(node, _gather(node, first, arrived), keep_graph)
         first = None
 
 
@@ -322,6 +315,16 @@ def _gather(node: Any, first: Tensor | None, arrived: dict[Any, Any]) -> tuple[A
             if grads[nr] is None and output is not None:
                 grads[nr] = accumulate.zeros(*output)
     return tuple(grads)
+
+
+def _run_several(node: Any, grads: tuple[Any, ...], keep_graph: bool) -> tuple[Any, ...]:
+    """Run a node of several outputs that nobody watches."""
+    results: tuple[Any, ...] = (None,) * len(node.edges)
+    if node.takes_undefined or _any_given(grads):
+        results = node.apply(*grads)
+    if not keep_graph:
+        node.release()
+    return results
 
 
 def _any_given(grads: Sequence[Tensor | None]) -> bool:
@@ -340,7 +343,7 @@ def _run_carefully(
     wanted: Wanted,
     captured: list[Any] | None,
 ) -> tuple[Any, ...]:
-    """Run a node of several outputs, with hooks, under anomaly mode, or that is asked for."""
+    """Run a node with hooks, under anomaly mode, or that is asked for."""
     edges = node.edges
     is_end = node in wanted and not any(edge is not None and edge[0] in pending for edge in edges)
     if captured is not None and node in wanted and not is_end:
