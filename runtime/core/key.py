@@ -22,6 +22,8 @@ OVERRIDES = 1 << 13
 
 NOT_HERE = DEVICE_MASK << DEVICE_SHIFT | LAYOUT_MASK << LAYOUT_SHIFT
 """Bits of tensors that are not strided ones in host memory."""
+SEEN = GRAD | OVERRIDES | LAYOUT_MASK << LAYOUT_SHIFT
+"""Bits of tensors whose views are calls that somebody sees: autograd, a subclass, a layout."""
 
 
 def pack(dtype_index: int, device_index: int, layout_index: int, zero_dim: bool) -> int:

@@ -174,14 +174,14 @@ def _places(
     scales: tuple[float | None, ...],
     exact: bool,
     device: torch.device,
-) -> list[Tensor]:
+) -> tuple[Tensor, ...]:
     """The nearest elements of each dim."""
     found = []
     for length, size, scale in zip(shape[2:], sizes, scales, strict=True):
         if len(sizes) == 2 and not exact and size in (length, 2 * length):
             scale = None  # as PyTorch, which takes all once or twice whatever was given
         found.append(resampling.nearest(length, size, scale, exact, device))
-    return found
+    return tuple(found)
 
 
 _MANY = 1 << 13
@@ -228,13 +228,13 @@ def _tables(
     antialias: bool,
     real: str,
     device: torch.device,
-) -> list[Any]:
+) -> tuple[Any, ...]:
     """The tables of depths, rows and columns; None for a dim that is not there."""
     found: list[Any] = [None] * (3 - len(sizes))
     for length, size, scale in zip(shape[2:], sizes, scales, strict=True):
         resizing = resampling.Resizing(kind, length, size, scale, align_corners, antialias, real)
         found.append(resampling.tables(resizing, device))
-    return found
+    return tuple(found)
 
 
 def _resampled(input: Tensor, rows: Any, columns: Any) -> Any:

@@ -90,7 +90,7 @@ def _padded_volume(padded: CallTable, input: Any, widths: tuple[int, ...]) -> An
 @lru_cache(maxsize=1024)
 def _padding_of(
     mode: str, size: Size, pad: tuple[int, ...]
-) -> tuple[list[tuple[int, int, int]], tuple[int, ...]]:
+) -> tuple[tuple[tuple[int, int, int], ...], tuple[int, ...]]:
     """What is kept of dims before they wrap around, (dim, start, length); the widths of three dims,
     the first dim first."""
     _check_padded_dims(len(size), len(pad))
@@ -106,7 +106,7 @@ def _padding_of(
         widths = before, after, *widths
     if mode != "circular":
         _check_left(sizes, pad)
-    return cropped, (*(0,) * (6 - len(pad)), *widths)
+    return tuple(cropped), (*(0,) * (6 - len(pad)), *widths)
 
 
 def _check_padded_dims(ndim: int, length: int) -> None:

@@ -39,15 +39,11 @@ def _stack(tensors: Sequence[Any], dim: int) -> Any:
     return calls.stack[tuple([x._key for x in tensors])](tensors, dim)
 
 
-_SEEN = keys.GRAD | keys.OVERRIDES | keys.LAYOUT_MASK << keys.LAYOUT_SHIFT
-"""Bits of tensors whose views are calls that somebody sees."""
-
-
 def _are_alike_vectors(tensors: Sequence[Any]) -> bool:
     """Whether stacking asks no views of tensors to be joined, as nothing of these is recorded."""
     sizes = tensors[0]._sizes
     return len(sizes) == 1 and all(
-        each._sizes == sizes and not each._key & _SEEN for each in tensors
+        each._sizes == sizes and not each._key & keys.SEEN for each in tensors
     )
 
 

@@ -10,9 +10,6 @@ from torchgen_out._runtime.dispatch import calls, overrides, tables
 from torchgen_out._runtime.dispatch.backends import backend_of
 from torchgen_out._runtime.dispatch.operator import Call, View, is_wrapped, operators
 
-_SEEN_ABOVE = keys.LAYOUT_MASK << keys.LAYOUT_SHIFT | keys.GRAD | keys.OVERRIDES
-"""Bits of tensors whose views and clones are calls that somebody sees."""
-
 
 class _Copies(dict[int, Call]):
     """The calls that copy what a view shows, by the tensor's key.
@@ -27,7 +24,7 @@ class _Copies(dict[int, Call]):
 
     def __missing__(self, key: int) -> Call:
         call = self.apart()
-        if not (key & _SEEN_ABOVE or is_wrapped() or overrides.InUse.modes):
+        if not (key & keys.SEEN or is_wrapped() or overrides.InUse.modes):
             backend = backend_of(key >> keys.DEVICE_SHIFT & keys.DEVICE_MASK)
             call = backend.view_copy(self.view, key, self.keeps_order, call)
         self[key] = call
