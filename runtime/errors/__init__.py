@@ -18,6 +18,7 @@ from torchgen_out._runtime.errors.arguments import (
     bool_expected,
     bound_outside_dtype,
     class_expected,
+    complex_bounds,
     cuda_device_expected,
     dtype_expected,
     fill_value_not_scalar,

@@ -136,6 +136,14 @@ def range_not_finite(start: object, end: object) -> RuntimeError:
     return RuntimeError(f"unsupported range: {start} -> {end}")
 
 
+def complex_bounds(inferred: object, given: object) -> RuntimeError:
+    """Complex numbers are asked for as real ones."""
+    return RuntimeError(
+        f"linspace(), logspace(): complex bounds make {inferred}, "
+        f"which can't be safely cast to passed dtype {given}"
+    )
+
+
 def fill_value_not_scalar(ndim: int) -> RuntimeError:
     """fill_ was given a tensor with dims."""
     return RuntimeError(

@@ -137,7 +137,8 @@ def allocate_dense(
     else:
         buffer = (_empty if numel < SHORT else pool.empty)(numel, dtype.numpy)
         if value is not None:
-            bits = value if dtype in _AS_THEY_ARE else bits_of(value, dtype)
+            is_plain = dtype in _AS_THEY_ARE and value.__class__ is not complex
+            bits = value if is_plain else bits_of(value, dtype)
             if numel == 1:
                 buffer[0] = bits
             else:
@@ -193,8 +194,9 @@ def from_flat(
 
 def cast_values(flat: np.ndarray, dtype: dtype) -> np.ndarray:
     """Return a vector of numbers as a buffer of `dtype` holds them."""
-    if flat.dtype.kind in "biu" and dtype.opmath is dtype:
-        return flat.astype(dtype.numpy)
+    if flat.dtype.kind in "biu":
+        wide = flat.astype(dtype.opmath.numpy)
+        return narrow_arrays.narrow(wide, dtype) if narrow.is_narrow(dtype) else wide
     with np.errstate(over="ignore", invalid="ignore"):
         if narrow.is_narrow(dtype):
             return narrow_arrays.narrow(flat.astype(dtype.opmath.numpy), dtype)
@@ -361,9 +363,11 @@ def scalar_tensor(
 
 
 def bits_of(value: Number, own: dtype) -> Number:
-    """Return what a buffer stores for a number: the bit pattern of a narrow type."""
+    """Return what a buffer stores for a number that fits: the bit pattern of a narrow type."""
+    if value.__class__ is complex and own.kind != "c":
+        value = value.real
     if narrow.is_narrow(own):
-        return int(narrow_arrays.narrow(np.array([value], own.opmath.numpy), own)[0])
+        return narrow_arrays.bits_of(value, own)
     is_unsigned = own.kind == "i" and not own.is_signed
     return int(value.real) % 256**own.itemsize if is_unsigned else value
 

@@ -185,11 +185,13 @@ def _bound(value: Any) -> creation.Number:
 
 
 def _spaced_dtype(start: creation.Number, end: creation.Number, given: dtype | None) -> dtype:
-    if given is not None:
-        return creation.dtype_or(given, dtypes.float32)
-    if start.__class__ is complex or end.__class__ is complex:
-        return promotion.number_dtype(1j)
-    return dtypes.default_dtype()
+    is_complex = start.__class__ is complex or end.__class__ is complex
+    if given is None:
+        return promotion.number_dtype(1j) if is_complex else dtypes.default_dtype()
+    chosen = creation.dtype_or(given, dtypes.float32)
+    if is_complex and chosen.kind != "c":
+        raise errors.complex_bounds(promotion.number_dtype(1j), chosen)
+    return chosen
 
 
 def _spacing(start: Any, end: Any, steps: int, chosen: dtype) -> tuple[Any, Any, Any, int, int]:

@@ -106,10 +106,11 @@ class Operand(NamedTuple):
 
 def _widener(numel: int, casts: Any) -> Callable[[Any, int], Any]:
     """The load of so many numbers of 16 bits that lie together."""
+    empty, single, run = np.empty, np.float32, _runner(numel, casts)
 
     def load(flat: Any, at: int) -> Any:
-        wide = np.empty(numel, np.float32)
-        threads.run_flat(casts, (wide, flat if flat.size == numel else flat[at : at + numel]))
+        wide = empty(numel, single)
+        run(wide, flat if flat.size == numel else flat[at : at + numel])
         return wide
 
     return load
@@ -117,11 +118,19 @@ def _widener(numel: int, casts: Any) -> Callable[[Any, int], Any]:
 
 def _rounder(numel: int, casts: Any) -> Callable[[Any, Any], None]:
     """The store of so many."""
+    run = _runner(numel, casts)
 
     def store(flat: Any, stage: Any) -> None:
-        threads.run_flat(casts, (flat if flat.size == numel else flat[:numel], stage))
+        run(flat if flat.size == numel else flat[:numel], stage)
 
     return store
+
+
+def _runner(numel: int, casts: Any) -> Callable[[Any, Any], Any]:
+    """A loop of casts over so many numbers, by threads where that is worth it."""
+    if numel < 2 * threads.GRAIN:
+        return casts  # type: ignore[no-any-return]
+    return lambda out, x: threads.run_flat(casts, (out, x))
 
 
 def _converted(view: Any, own: dtype, wanted: dtype) -> Any:
@@ -165,11 +174,13 @@ def with_conversions(
 
 def plan_filling(few: Callable[..., Any], result: Operand) -> LaunchPlan:
     """Set numbers of 16 bits to one: that of one element, converted. few: sets float32 memory."""
-    view_at, own = viewer(result.own_spec), result.own
+    view_at, casts = viewer(result.own_spec), narrow_arrays.casts(result.wanted, result.own)
+    empty, single, stored = np.empty, np.float32, result.own.numpy
 
     def run(flat: Any, params: None, *values: Any) -> None:
-        one = np.empty(1, np.float32)
+        one, bits = empty(1, single), empty(1, stored)
         few(one, *values)
-        fill(view_at(flat, 0), narrow_arrays.narrow(one, own)[0])
+        casts(bits, one)
+        fill(view_at(flat, 0), bits[0])
 
     return LaunchPlan(run, None)

@@ -6,7 +6,7 @@ a type, compiled once for all operators: of a few elements NumPy's calls take te
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -61,6 +61,17 @@ def _round(values: np.ndarray, target: dtype, rounded: np.ndarray) -> None:
     """Write float32 values into a contiguous array of a narrow float type."""
     flat = contiguous(values).reshape(-1)
     threads.run_flat(casts(target.opmath, target), (rounded.reshape(-1), flat))
+
+
+def bits_of(value: complex, target: dtype) -> int:
+    """Return a number, rounded to a narrow dtype, as the dtype stores it."""
+    return _bits_of(value, target) if value else _bits_of.__wrapped__(value, target)
+
+
+@lru_cache(maxsize=256)
+def _bits_of(value: complex, target: dtype) -> int:
+    """The same of numbers that differ where their bits do. Zeros have a sign, but compare equal."""
+    return int(narrow(np.array([value], target.opmath.numpy), target)[0])
 
 
 @cache

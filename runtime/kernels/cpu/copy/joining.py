@@ -9,11 +9,13 @@ import numpy as np
 
 from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.cpu.folding import NARROW
-from torchgen_out._runtime.kernels.cpu.small import DTYPES
+from torchgen_out._runtime.kernels.cpu.small import as_words
 from torchgen_out._runtime.kernels.plan import TensorSpec
 from torchgen_out._runtime.kernels.typed import typed
 
 Array = Any
+WIDEST = 8
+"""Bytes of an element that a word holds."""
 MANY_ROWS = 1 << 10
 """Narrow rows from which on parts are copied one after the other."""
 
@@ -24,17 +26,17 @@ def few_joiner(result: TensorSpec, outer: int, counts: Sequence[int]) -> Any:
         return _pair_joiner(result, outer, counts)
     if len(counts) != 3 or result.numel >= threads.GRAIN:
         return None
-    own = result.dtype
-    if own not in DTYPES or is_narrow(result, outer):
+    own = as_words(result).dtype
+    if own.itemsize > WIDEST or is_narrow(result, outer):
         return None
     return _triple_runner(join_three.entry_point(own, (own, own, own, own, int)), outer, counts)
 
 
 def _pair_joiner(result: TensorSpec, outer: int, counts: Sequence[int]) -> Any:
     """What joins flat memory of two dense tensors; None if several are joined as well."""
-    own = result.dtype
+    own = as_words(result).dtype
     is_interleaved = result.numel == 2 * outer
-    if own not in DTYPES or (is_narrow(result, outer) and not is_interleaved):
+    if own.itemsize > WIDEST or (is_narrow(result, outer) and not is_interleaved):
         return None
     if outer > 1 or result.numel < threads.GRAIN:
         entry = join_two.entry_point(own, (int, int, own, own, own, int))

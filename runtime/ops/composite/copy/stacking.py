@@ -59,9 +59,11 @@ def vstack(tensors: Sequence[Any]) -> Any:
     """Along dim 0; vectors as rows."""
     if not tensors:
         _not_empty("vstack", tensors)
+    if min([len(x._sizes) for x in tensors]) > 1:
+        return calls.cat[tuple([x._key for x in tensors])](tensors, 0)
     if _are_alike_vectors(tensors):
         return _stack(tensors, 0)
-    return _cat([x if len(x._sizes) > 1 else _as_row(x) for x in tensors], 0)
+    return _cat([_as_row(x) for x in tensors], 0)
 
 
 def _as_row(tensor: Any) -> Any:
