@@ -126,6 +126,7 @@ def constructors(seed: str) -> dict[str, Any]:
         "uniform": uniform,
         "randint": lambda low, high, shape: Input(generator.integers(low, high, shape), "same"),
         "bools": lambda *shape: Input(generator.random(_shape(shape)) < 0.5, "same"),
+        "bytes": lambda *shape: Input(generator.integers(0, 256, _shape(shape), np.uint8), "same"),
         "ints": lambda values: Input(np.array(values, np.int64), "same"),
         "floats": lambda values: Input(np.array(values, np.float64), "float"),
         "arange": lambda n: Input(np.arange(n), "same"),

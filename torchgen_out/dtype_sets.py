@@ -158,6 +158,11 @@ BOOLEAN = frozenset(
         "bool",
     ]
 )
+BYTE = frozenset(
+    [
+        "uint8",
+    ]
+)
 COMPLEX = frozenset(
     [
         "complex32",

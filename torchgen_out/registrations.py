@@ -856,6 +856,7 @@ ops.adaptive_avg_pool1d = composite.adaptive_avg_pool1d
 ops.adaptive_max_pool1d = composite.adaptive_max_pool1d
 ops._adaptive_avg_pool_backward = dispatch._adaptive_avg_pool_backward
 ops._resample = dispatch._resample
+ops._resample_bytes = dispatch._resample_bytes
 ops.max_unpool1d = composite.max_unpool1d
 ops.max_unpool2d = composite.max_unpool2d
 ops.max_unpool3d = composite.max_unpool3d

@@ -24,6 +24,7 @@ DTYPE_SETS: dict[str, tuple[str, ...]] = {
     "integral": _INTEGRAL,
     "integral_and_bool": ("bool", *_INTEGRAL),
     "boolean": ("bool",),
+    "byte": ("uint8",),
     "complex": _COMPLEX,
 }
 
@@ -202,6 +203,7 @@ SAMPLE_CONSTRUCTORS: dict[str, str] = {
     "uniform": "uniform(low, high, shape)",
     "randint": "randint(low, high, shape)",
     "bools": "bools(*shape)",
+    "bytes": "bytes(*shape)",
     "ints": "ints(list)",
     "floats": "floats(list)",
     "arange": "arange(n)",

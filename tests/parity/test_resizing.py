@@ -11,6 +11,9 @@ torch = pytest.importorskip("torch")
 
 import torchgen_out  # noqa: E402
 from tests.parity.nn_cases import draw  # noqa: E402
+from torchgen_out._runtime.dispatch import ops  # noqa: E402
+from torchgen_out._runtime.library.nn.functional import resampling  # noqa: E402
+from torchgen_out._runtime.ops.composite import sampling  # noqa: E402
 
 VOLUME, IMAGE, LINE = (2, 3, 4, 5, 6), (2, 3, 70, 9), (2, 3, 11)
 CASES: list[tuple[tuple[int, ...], dict[str, Any]]] = [
@@ -83,22 +86,54 @@ def test_what_has_no_weight_takes_no_part() -> None:
 @pytest.mark.parametrize("options", [each for shape, each in CASES if shape is IMAGE])
 @pytest.mark.parametrize("is_last", [False, True])
 def test_bytes_are_rounded_after_each_dim(options: dict[str, Any], is_last: bool) -> None:
-    """Cubic weights overshoot, and what is cut off is not seen by the other dim.
-
-    PyTorch's weights are numbers of 16 bits: results are one apart at most.
-    """
+    """Cubic weights overshoot, and what is cut off is not seen by the other dim."""
     if options.get("mode") == "area":
         pytest.skip("adaptive_avg_pool2d takes no bytes")
     image = np.random.default_rng(0).integers(0, 2, IMAGE).astype(np.uint8) * 255
-    found = []
+    ours, theirs = resized_bytes(image, is_last, options)
+    np.testing.assert_array_equal(ours, theirs)
+
+
+def resized_bytes(image: np.ndarray, is_last: bool, options: dict[str, Any]) -> list[np.ndarray]:
+    """An image of bytes, resized by both libraries; strides and dtype are compared."""
+    made = []
     for library in (torchgen_out, torch):
         memory_format = library.channels_last if is_last else library.contiguous_format
         x = library.tensor(image).contiguous(memory_format=memory_format)
-        found.append(library.nn.functional.interpolate(x, **options))
-    ours, theirs = found
-    assert ours.dtype is torchgen_out.uint8
-    assert ours.stride() == theirs.stride()
-    np.testing.assert_allclose(ours.numpy().astype(int), theirs.numpy().astype(int), atol=1)
+        made.append(library.nn.functional.interpolate(x, **options))
+    assert made[0].dtype is torchgen_out.uint8
+    assert made[0].stride() == made[1].stride()
+    return [each.numpy() for each in made]
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+@pytest.mark.parametrize("channels", [1, 3, 4])
+def test_bytes_are_those_of_fixed_point(channels: int, mode: str) -> None:
+    """Squares and bands that are full, and what hangs over their edges."""
+    draws = np.random.default_rng(channels)
+    sizes = ((1, 1), (2, 9), (8, 8), (17, 63), (64, 33), (65, 130), (150, 7))
+    for high, wide in sizes:
+        image = draws.integers(0, 256, (2, channels, high, wide)).astype(np.uint8)
+        for size in (*sizes[1:], (1, 3), (high, 20), (20, wide)):
+            for how in ({"antialias": True}, {"align_corners": True}, {}):
+                options = {"size": size, "mode": mode, **how}
+                ours, theirs = resized_bytes(image, wide > high, options)
+                np.testing.assert_array_equal(ours, theirs, err_msg=f"{image.shape} {options}")
+
+
+def test_the_steps_of_other_backends_resize_bytes_alike() -> None:
+    image = torchgen_out.randint(0, 256, (2, 5, 11, 3), dtype=torchgen_out.uint8)
+    tables = [*byte_tables("cubic", 5, 8), *byte_tables("linear", 11, 4)]
+    expected = ops._resample_bytes(image, *tables)
+    made = torchgen_out.empty_like(expected)
+    sampling.resample_bytes(made, image, *tables)
+    assert made.equal(expected)
+
+
+def byte_tables(kind: str, length: int, size: int) -> tuple[Any, Any]:
+    """The tables of a dim, resized as without options."""
+    resizing = resampling.Resizing(kind, length, size, None, False, False, "float64")
+    return resampling.byte_tables(resizing, torchgen_out.device("cpu"))
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "int16", "int64"])

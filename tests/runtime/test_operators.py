@@ -29,7 +29,7 @@ SPECIAL = (0.0, -0.0, 1.0, -1.0, 0.5, -2.0, 3.0, 1e-40, 1e30, np.inf, -np.inf, n
 
 def base_dtype(operator: Operator) -> str:
     """The dtype in which an operator is tested when dtypes are not the subject."""
-    for name in ("float64", "int64", "complex128", "bool"):
+    for name in ("float64", "int64", "complex128", "bool", "uint8"):
         if name in operator.dtype_names:
             return name
     raise AssertionError(f"{operator.name} accepts no dtype")

@@ -6259,12 +6259,6 @@ def _resample(
     column_weights, Tensor?[] adjoint) -> Tensor
 
     Makes every row and column of the last two dims a weighted sum of rows and columns.
-
-    Tables are the places of rows, over (taps, results) and ascending, and their weights, then those
-        of
-    columns; None for a dim that stays. A weight of 0 takes no part. `adjoint` are the four tables
-        of
-    the transposed map, which is that of the gradient.
     """
     try:
         call = __resample[
@@ -6278,6 +6272,42 @@ def _resample(
     except AttributeError:
         return __resample.miss(input, rows, row_weights, columns, column_weights, adjoint)
     return call(input, rows, row_weights, columns, column_weights, adjoint)
+
+
+__resample_bytes = operators._resample_bytes.calls
+
+
+def _resample_bytes(
+    input: Tensor,
+    rows: Tensor | None,
+    row_weights: Tensor | None,
+    columns: Tensor | None,
+    column_weights: Tensor | None,
+) -> Tensor:
+    """_resample_bytes(Tensor self, Tensor? rows, Tensor? row_weights, Tensor? columns, Tensor?
+    column_weights) -> Tensor
+
+    Makes every row and column of images of bytes a weighted sum of rows and columns, columns first.
+
+    Weights are whole numbers, 2^22 for 1, of an even number of taps; each sum is rounded to a byte.
+
+    Tables are the places of rows, over (taps, results) and ascending, and their weights, then those
+        of
+    columns; None for a dim that stays. A weight of 0 takes no part. `adjoint` are the four tables
+        of
+    the transposed map, which is that of the gradient.
+    """
+    try:
+        call = __resample_bytes[
+            input._key,
+            None if rows is None else rows._key,
+            None if row_weights is None else row_weights._key,
+            None if columns is None else columns._key,
+            None if column_weights is None else column_weights._key,
+        ]
+    except AttributeError:
+        return __resample_bytes.miss(input, rows, row_weights, columns, column_weights)
+    return call(input, rows, row_weights, columns, column_weights)
 
 
 _var_correction = operators.var_correction.calls

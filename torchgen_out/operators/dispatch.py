@@ -3659,6 +3659,26 @@ _resample = Dispatch(
     vmap="batched.layers.resample",
 )
 
+_resample_bytes = Dispatch(
+    "_resample_bytes(Tensor self, Tensor? rows, Tensor? row_weights, Tensor? columns, Tensor?"
+    " column_weights) -> Tensor",
+    {
+        "self": "tensor",
+        "rows": "tensor?",
+        "row_weights": "tensor?",
+        "columns": "tensor?",
+        "column_weights": "tensor?",
+    },
+    promotion="none",
+    dtypes=dtype_sets.BYTE,
+    kernel_names={
+        "CPU": "sampling.byte_images.resample_bytes",
+        "CompositeExplicitAutograd": "sampling.resample_bytes",
+    },
+    meta=sampling_shapes.resample_bytes,
+    vmap="batched.layers.resample_bytes",
+)
+
 var_correction = Dispatch(
     "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
     "keepdim=False) -> Tensor",

@@ -328,12 +328,15 @@ def _stepped(body: Body, part: Slice, size: Any) -> tuple[Any, Any, Any]:
 
 
 def viewed(body: Body, array: Array, kind: Kind) -> Array:
-    """The same memory as elements of another type of the same size."""
-    made = array.kind.copy(dtype=kind)
-    if kinds.item_size(kind) != kinds.item_size(array.kind.dtype):
+    """The same memory as elements of another type; of a smaller one each is several."""
+    made, shape = array.kind.copy(dtype=kind), list(array.shape)
+    parts, rest = divmod(kinds.item_size(array.kind.dtype), kinds.item_size(kind))
+    if rest or (parts > 1 and array.strides is not None):
         raise Unsupported(f"an array of {array.kind.dtype} seen as {kind}")
+    if parts > 1:
+        shape[-1] = body.builder.mul(shape[-1], body.index(parts))
     pointer = kind.memory.as_pointer()
-    return Array(made, body.builder.bitcast(array.data, pointer), array.shape, array.strides)
+    return Array(made, body.builder.bitcast(array.data, pointer), shape, array.strides)
 
 
 def reshaped(body: Body, array: Array, given: Sequence[Value]) -> Array:

@@ -120,6 +120,7 @@ def constructors(seed: str) -> dict[str, Any]:
             np.asarray(draw.integers(low, high, sizes)), "same"
         ),
         "bools": lambda *sizes: Data(np.asarray(draw.random(shape(sizes)) < 0.5), "same"),
+        "bytes": lambda *sizes: Data(draw.integers(0, 256, shape(sizes), np.uint8), "same"),
         "ints": lambda values: Data(np.array(values, np.int64), "same"),
         "floats": lambda values: Data(np.array(values, np.float64), "float"),
         "arange": lambda count: Data(np.arange(count), "same"),

@@ -110,6 +110,25 @@ def _line(length: int, align_corners: bool, dtype: Any, device: Any) -> Any:
 
 # -- tap by tap ---------------------------------------------------------------------------------
 
+BITS_BEHIND_POINT = 22
+"""Of the weights of bytes."""
+
+
+def resample_bytes(
+    out: Any, self: Any, rows: Any, row_weights: Any, columns: Any, column_weights: Any
+) -> None:
+    """Write images of bytes of which columns, and then rows, are mixed and rounded."""
+    made = self.long()
+    for dim, places, weights in ((-2, columns, column_weights), (-3, rows, row_weights)):
+        if places is None:
+            continue
+        along = [-1 if each == dim else 1 for each in range(-3, 0)]
+        total: Any = 1 << (BITS_BEHIND_POINT - 1)
+        for place, weight in zip(places, weights, strict=True):
+            total = total + made.index_select(dim, place) * weight.reshape(along)
+        made = (total >> BITS_BEHIND_POINT).clamp(0, 255)
+    out.copy_(made)
+
 
 def grid_sampler_steps(
     input: Any, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool

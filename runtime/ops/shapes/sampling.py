@@ -98,3 +98,23 @@ def resample(
         for size, places in zip(self.shape[-2:], (rows, columns), strict=True)
     ]
     return (*self.shape[:-2], *resized), self.dtype
+
+
+def resample_bytes(
+    self: Any, rows: Any, row_weights: Any, columns: Any, column_weights: Any
+) -> tuple[Sizes, Any]:
+    """Shape: (*B, H, W, C) -> (*B, rows, columns, C), as many as the tables have.
+
+    Raises: RuntimeError for fewer than three dims, or an odd number of taps.
+    """
+    tables = [each for each in (rows, columns) if each is not None]
+    if len(self.shape) < 3 or any(each.shape[0] % 2 for each in tables):
+        raise RuntimeError(
+            "_resample_bytes(): expected rows of pixels and an even number of taps, but got sizes "
+            f"{list(self.shape)} and tables of {[list(each.shape) for each in tables]}"
+        )
+    high, wide = (
+        size if places is None else places.shape[1]
+        for size, places in zip(self.shape[-3:-1], (rows, columns), strict=True)
+    )
+    return (*self.shape[:-3], high, wide, self.shape[-1]), self.dtype

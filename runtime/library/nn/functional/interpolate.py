@@ -205,11 +205,12 @@ def _weighted(
     antialias: bool,
 ) -> Any:
     """Rows and columns are resized together, what lies between batch and these afterwards."""
+    if input.dtype is torch.uint8 and len(sizes) == 2:
+        how = sizes, scales, kind, align_corners, antialias
+        return _resampled_bytes(input, *_byte_tables(input._sizes, *how, input.device))
     real = "float64" if input.dtype is torch.float64 else "float32"
     given = sizes, scales, kind, align_corners, antialias, real
     depths, rows, columns = _tables(input._sizes, *given, input.device)
-    if input.dtype is torch.uint8 and len(sizes) == 2:
-        return _resampled_bytes(_resampled_bytes(input, None, columns), rows, None)
     if depths is None:
         return _resampled(input, rows, columns)
     is_narrow = input.is_floating_point() and input.dtype.itemsize == 2
@@ -261,10 +262,31 @@ def _resampled_pixels(input: Tensor, rows: Any, columns: Any) -> Any:
     return pixels.permute(0, 3, 1, 2)
 
 
-def _resampled_bytes(input: Tensor, rows: Any, columns: Any) -> Tensor:
-    """The same of bytes, cut off at 0 and 255: cubic weights overshoot."""
-    made: Tensor = _resampled(input.float(), rows, columns)
-    return made.round().clamp(0, 255).to(torch.uint8)
+@lru_cache(maxsize=256)
+def _byte_tables(
+    shape: Size,
+    sizes: tuple[int, ...],
+    scales: tuple[float | None, ...],
+    kind: str,
+    align_corners: bool,
+    antialias: bool,
+    device: torch.device,
+) -> tuple[Any, ...]:
+    """The tables of rows and columns of bytes; None for a dim of as many as there are."""
+    found: list[Any] = []
+    for length, size, scale in zip(shape[2:], sizes, scales, strict=True):
+        how = kind, length, size, scale, align_corners, antialias, "float64"
+        there = resampling.byte_tables(resampling.Resizing(*how), device)
+        found += (None, None) if length == size else there
+    return tuple(found)
+
+
+def _resampled_bytes(input: Tensor, *tables: Any) -> Any:
+    """The same of images of bytes; channels that lie side by side are pixels."""
+    if input._sizes[1] > 1 and shapes.is_channels_last(input._sizes, input._strides):
+        pixels = ops._resample_bytes(input.permute(0, 2, 3, 1), *tables)
+        return pixels.permute(0, 3, 1, 2)
+    return ops._resample_bytes(input.unsqueeze(-1), *tables).squeeze(-1)
 
 
 def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Any:

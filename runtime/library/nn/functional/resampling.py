@@ -59,6 +59,32 @@ def tables(resizing: Resizing, device: torch.device) -> tuple[Any, Any, Any, Any
     return there, shares, back, back_shares
 
 
+BITS_BEHIND_POINT = 22
+"""Of the weights of bytes. As many as fit into 16 bits are not 0: so results are PyTorch's."""
+
+
+@lru_cache(maxsize=256)
+def byte_tables(resizing: Resizing, device: torch.device) -> tuple[Any, Any]:
+    """Places and weights of `_resample_bytes`, an even number of taps; weights are whole numbers.
+
+    What is beyond an end counts to the last element before weights are rounded.
+    """
+    places, weights = (_smoothed if resizing.antialias else _plain)(resizing)
+    for k in range(len(places) - 1, 0, -1):
+        same = places[k] == places[k - 1]
+        weights[k - 1] += np.where(same, weights[k], 0)
+        weights[k] = np.where(same, 0, weights[k])
+    bits, most = 0, weights.max()
+    while bits < BITS_BEHIND_POINT and int(most * (1 << (bits + 1)) + 0.5) < 1 << 15:
+        bits += 1
+    whole = np.trunc(weights * (1 << bits) + np.copysign(0.5, weights)).astype(np.int64)
+    whole <<= BITS_BEHIND_POINT - bits
+    missing = len(places) % 2
+    places = np.pad(places, ((0, missing), (0, 0)), "edge")
+    whole = np.pad(whole, ((0, missing), (0, 0)))
+    return torch.from_numpy(places).to(device), torch.from_numpy(whole).to(device)
+
+
 @lru_cache(maxsize=256)
 def nearest(length: int, size: int, scale: float | None, exact: bool, device: torch.device) -> Any:
     """The element nearest to each result: below its left edge, or with `exact` its middle."""

@@ -133,6 +133,18 @@ def resample(
     return sides.batch(ops._resample(sides.values[0], *tables, adjoint))
 
 
+def resample_bytes(
+    self: Any, rows: Any, row_weights: Any, columns: Any, column_weights: Any
+) -> Any:
+    """The same of images of bytes."""
+    tables = rows, row_weights, columns, column_weights
+    sides = Sides(self, *tables)
+    if any(sides.held[1:]):
+        given = Given(calls._resample_bytes, (self, *tables))
+        return given.result(one_by_one(given))
+    return sides.batch(ops._resample_bytes(sides.values[0], *tables))
+
+
 def attention(query: Any, key: Any, value: Any, mask: Any, scale: float, causal: bool) -> Any:
     """Attention of samples: more of what the first dim counts."""
     sides = Sides(query, key, value, mask)
