@@ -17,6 +17,12 @@ PRODUCTS = [
     _mm(64, 4096, 64),
     _mm(1024, 128, 10),
     _mm(1, 1024, 1024),
+    *(
+        statement("F.linear(x, w, b)", x=normal(m, 1024), w=normal(1024, 1024), b=normal(1024))
+        for m in (1, 4)
+    ),
+    _mm(4, 1024, 1024),
+    statement("torch.bmm(a, b)", a=normal(8, 1, 64), b=normal(8, 64, 512), numpy="a @ b"),
     statement("torch.mm(a, b.t())", a=normal(256, 512), b=normal(256, 512), numpy="a @ b.T"),
     statement("torch.mm(a.t(), b)", a=normal(512, 256), b=normal(512, 256), numpy="a.T @ b"),
     statement(

@@ -14,6 +14,7 @@ import numpy as np
 
 from torchgen_out._runtime.kernels.cpu.matmul import (
     few_columns,
+    few_rows,
     integers,
     shared,
     small_batches,
@@ -78,7 +79,7 @@ def plan_linear(
     has_bias = bias is not None
     if has_bias and (bias.sizes != weight.sizes[:1] or bias.strides != (1,)):
         return None
-    if columns[0][1] == 1:
+    if 1 in (rows[0][0], columns[0][1]):
         numbers = _vector_numbers(rows, columns)
         vector = _plan_biased(out, numbers) if has_bias else _plan_vector(out, numbers)
         if vector is not None:
@@ -96,20 +97,26 @@ def plan_linear(
 
 
 def _plan_biased(out: TensorSpec, numbers: Any) -> LaunchPlan | None:
-    """Plan a column to which one number is added, the last of the operands."""
+    """Plan a column to which one number is added, or a row to which another is; that comes last."""
     if numbers is None:
         return None
-    own = np.concatenate([numbers, np.zeros(1, np.int64), np.ones(2).view(np.int64)])
+    is_row = numbers[5]
+    own = np.concatenate([numbers, [is_row], np.ones(2).view(np.int64)])
     plan = plan_added_vector(out, own)
     if plan is None:
         return None
 
-    def run(
+    def run_column(
         flat: Any, a: Any, b: Any, bias: Any, at_a: int, at_b: int, at: int, numbers: Any
     ) -> None:
         plan.run(flat, bias, a, b, at, at_a, at_b, numbers)
 
-    return LaunchPlan(run, plan.params)
+    def run_row(
+        flat: Any, a: Any, b: Any, bias: Any, at_a: int, at_b: int, at: int, numbers: Any
+    ) -> None:
+        plan.run(flat, bias, b, a, at, at_b, at_a, numbers)
+
+    return LaunchPlan(run_row if is_row else run_column, plan.params)
 
 
 def plan_added_vector(out: TensorSpec, numbers: Any) -> LaunchPlan | None:
@@ -178,9 +185,13 @@ def _own_plan(
     is_dear: OpenBLAS takes longer, whatever the strides.
     """
     (m, k), n = a[0], b[0][1]
+    layouts = Layout(*a[1], step_a), Layout(*b[1], step_b)
+    if few_rows.suits(dtype, m, n, k, *layouts) and (batch > 1 or m > 1):
+        return few_rows.plan_rows(dtype, batch, (m, n, k), *layouts, before)
+    if n == 1 and batch > 1:
+        return few_rows.plan_columns(dtype, batch, (m, n, k), *layouts, before)
     if not tiled.suits(dtype, m, n, k, is_dear or b[1][1] != 1):
         return None
-    layouts = Layout(*a[1], step_a), Layout(*b[1], step_b)
     return tiled.plan_tiles(dtype, batch, (m, n, k), *layouts, before)
 
 
