@@ -38,7 +38,12 @@ def run_layers(
     states.
     """
     finals: list[list[Any]] = [[] for _ in states]
-    is_whole = counts is None and weights[0].weight_hr is None and not _widens(mode, states[0])
+    is_whole = (
+        counts is None
+        and not _is_sooner_by_steps(mode, values)
+        and weights[0].weight_hr is None
+        and not _widens(mode, states[0])
+    )
     run = run_whole if is_whole else run_by_steps
     for start in range(0, len(weights), directions):
         if start and dropout:
@@ -53,6 +58,16 @@ def run_layers(
                 final.append(state)
         values = outputs[0] if directions == 1 else torch.cat(outputs, -1)
     return values, [torch.stack(final) for final in finals]
+
+
+def _is_sooner_by_steps(mode: str, values: Any) -> bool:
+    """Whether there is one step, which repays no copy of the weights in the order of its products.
+
+    A GRU's step is six nodes where it is recorded; under autocast a layer has another dtype.
+    """
+    if values.size(0) != 1 or (mode == "GRU" and torch.is_grad_enabled()):
+        return False
+    return not torch.is_autocast_enabled(values.device.type)
 
 
 def _widens(mode: str, state: Any) -> bool:
