@@ -21,11 +21,15 @@ from torchgen_out._runtime.kernels.typed import REASSOCIATED
 Array = Any
 MOST_ALONG_SUMS, MOST_ALONG_RESULTS = 8, 12
 """Rows, by how the matrix lies: more are as fast in register tiles."""
-SHORTEST_SUM, SHORTEST_RESULT = 16, 64
-"""Elements of a run that are worth a kernel for their rows: for each row, and for all."""
+SHORTEST_SUM = 64
+"""Bytes of a run along the sum, for each row, that are worth a kernel for their number."""
+SHORTEST_RESULT, LONGEST_NEEDED = 16, 64
+"""Elements of a run along the results, for each row, but no more than so many in all."""
 DEEP, WIDE = 48, 256
 """Columns that threads share: of runs along the sum, a multiple of those that are summed together;
 of runs along the results."""
+STEPS = 8
+"""Rows of a matrix that are added at once."""
 NUMBERS = np.dtype(np.int64)
 
 KERNEL = '''\
@@ -36,39 +40,58 @@ options = {{**options, {reassociated}}}
 @entry
 def kernel(first, last, out, a, b, before, at_a, at_b, at_before, plan):
     """out[i] = before + a[i] @ b[i] for some units of columns; before: none if at_before < 0."""
-    n, k, row_a, hop_a, row_b, hop_b = plan[0], plan[1], plan[2], plan[3], plan[4], plan[5]
-    row, step, old_hop = plan[6], plan[7], plan[8]
-    units = (n + {unit} - 1) // {unit}
+    n, k, row_a, step_a, hop_a, run_b, hop_b = (
+        plan[0], plan[1], plan[2], plan[3], plan[4], plan[5], plan[6]
+    )
+    to_row, to_step, to_hop, row, step, hop = (
+        plan[7], plan[8], plan[9], plan[10], plan[11], plan[12]
+    )
+    units, held = (n + {unit} - 1) // {unit}, np.int64(-1)
+    room = np.empty({rows} * {room}, T)
     for item in range(first, last):
         i, start = item // units, item % units * {unit}
         count = min({unit}, n - start)
-        x, y, to, old = at_a + i * hop_a, at_b + i * hop_b, i * {rows} * n + start, at_before
-        if at_before >= 0:
-            old += i * old_hop + start * step
+        x, y, to = at_a + i * hop_a, at_b + i * hop_b, i * to_hop + start * to_step
+        old = at_before + i * hop + start * step
 {body}
 '''
 
 ALONG_SUMS = """\
+if i != held:
+    for r in range({rows}):
+        own = room[r * (k + 16) : r * (k + 16) + k]
+        for p in range(k):
+            own[p] = a[x + r * row_a + p * step_a]
+    held = i
+{runs}
 j = 0
-while j + {columns} <= count:
-{several}
-    j += {columns}
+while j + {several} <= count:
+{whole}
+    j += {several}
 while j < count:
 {single}
     j += 1"""
 
 ALONG_RESULTS = """\
 for r in range({rows}):
-    own = out[to + r * n : to + r * n + count]
+    own = {own}
     for j in range(count):
         own[j] = before[old + r * row + j * step] if at_before >= 0 else T(0)
 p = 0
-while p + {steps} <= k:
-{several}
-    p += {steps}
+while p + {several} <= k:
+{whole}
+    p += {several}
 while p < k:
 {single}
     p += 1"""
+
+WRITTEN = """
+for r in range({rows}):
+    for j in range(count):
+        out[to + r * to_row + j * to_step] = room[r * {unit} + j]"""
+
+IN_PLACE = "out[to + r * to_row : to + r * to_row + count]"
+IN_ROOM = f"room[r * {WIDE} : r * {WIDE} + count]"
 
 
 @cache
@@ -80,7 +103,7 @@ def sums_at_once() -> int:
 def _columns(rows: int, columns: int) -> list[str]:
     """What makes the results of some columns, each a run in memory."""
     cells = [(r, c) for r in range(rows) for c in range(columns)]
-    place = "y + (start + j + {c}) * row_b"
+    place = "y + (start + j + {c}) * run_b"
     return [
         *(f"b{c} = b[{place} : {place} + k]".format(c=c) for c in range(columns)),
         *(f"s{r}{c} = T(0)" for r, c in cells),
@@ -90,20 +113,19 @@ def _columns(rows: int, columns: int) -> list[str]:
         *(f"    s{r}{c} += x{r} * y{c}" for r, c in cells),
         "if at_before >= 0:",
         *(f"    s{r}{c} += before[old + {r} * row + (j + {c}) * step]" for r, c in cells),
-        *(f"out[to + {r} * n + j + {c}] = s{r}{c}" for r, c in cells),
+        *(f"out[to + {r} * to_row + (j + {c}) * to_step] = s{r}{c}" for r, c in cells),
     ]
 
 
-def _steps(rows: int, steps: int) -> list[str]:
+def _steps(rows: int, steps: int, own: str) -> list[str]:
     """What adds some steps of the sum to all results, which are runs in memory."""
-    place = "y + (p + {c}) * row_b + start"
-    factors = ", ".join(f"x{c}" for c in range(steps))
-    given = ", ".join(f"a[x + r * row_a + p + {c}]" for c in range(steps))
+    place = "y + (p + {c}) * run_b + start"
+    given = "a[x + r * row_a + (p + {c}) * step_a]"
     return [
         *(f"b{c} = b[{place} : {place} + count]".format(c=c) for c in range(steps)),
         f"for r in range({rows}):",
-        "    own = out[to + r * n : to + r * n + count]",
-        f"    {factors} = {given}",
+        f"    own = {own}",
+        *(f"    x{c} = {given}".format(c=c) for c in range(steps)),
         "    for j in range(count):",
         "        own[j] += " + " + ".join(f"x{c} * b{c}[j]" for c in range(steps)),
     ]
@@ -114,36 +136,43 @@ def _indented(lines: list[str], by: int) -> str:
 
 
 @cache
-def _text(dtype: Any, rows: int, is_along_sums: bool) -> str:
-    """The kernel for a number of rows."""
+def _text(dtype: Any, rows: int, is_along_sums: bool, is_dense: bool) -> str:
+    """The kernel for a number of rows. is_dense: whether elements of a result are neighbours."""
     if is_along_sums:
-        several = max(1, min(4, sums_at_once() // rows))
-        make, unit, body = _columns, DEEP, ALONG_SUMS
+        unit, room, several = DEEP, "(k + 16)", max(1, min(4, sums_at_once() // rows))
+        parts = [_columns(rows, count) for count in (several, 1)]
+        body = ALONG_SUMS
     else:
-        several = 8
-        make, unit, body = _steps, WIDE, ALONG_RESULTS
-    texts = {"several": _indented(make(rows, several), 4), "single": _indented(make(rows, 1), 4)}
-    body = body.format(**texts, columns=several, steps=several, rows=rows)
-    runs = [f"a{r} = a[x + {r} * row_a : x + {r} * row_a + k]" for r in range(rows)]
+        unit, room, several = WIDE, f"{WIDE}", STEPS
+        own = IN_PLACE if is_dense else IN_ROOM
+        parts = [_steps(rows, count, own) for count in (several, 1)]
+        body = ALONG_RESULTS.replace("{own}", own) + ("" if is_dense else WRITTEN)
+    whole, single = [_indented(part, 4) for part in parts]
+    runs = [f"a{r} = room[{r} * (k + 16) : {r} * (k + 16) + k]" for r in range(rows)]
+    body = body.format(
+        rows=rows, unit=unit, several=several, whole=whole, single=single, runs="\n".join(runs)
+    )
     kernel = KERNEL.format(
         reassociated=REASSOCIATED,
         decorators=build.DECORATORS,
         apart=build.apart(["out"]),
-        unit=unit,
         rows=rows,
-        body=_indented([*runs, *body.splitlines()], 8),
+        unit=unit,
+        room=room,
+        body=_indented(body.splitlines(), 8),
     )
     title = f"Products of {rows} rows: {dtype.name}."
     return "\n".join([build.HEADER.format(title=title), f"T = np.{dtype.name}", kernel])
 
 
-def suits(dtype: Any, m: int, n: int, k: int, a: Layout, b: Layout) -> bool:
-    """Whether the product of (m, k) and (k, n) is one of few rows that lie in long runs."""
-    if dtype.name not in ("float32", "float64") or a.step != 1:
+def suits(dtype: Any, m: int, n: int, k: int, b: Layout) -> bool:
+    """Whether the product of (m, k) and (k, n) is one of few rows and a matrix of long runs."""
+    if dtype.name not in ("float32", "float64"):
         return False
     if b.row == 1:
-        return m <= MOST_ALONG_SUMS and k >= SHORTEST_SUM * m
-    return b.step == 1 and m <= MOST_ALONG_RESULTS and n >= SHORTEST_RESULT
+        return m <= MOST_ALONG_SUMS and k * dtype.itemsize >= SHORTEST_SUM * m and n >= m
+    is_long = n >= min(SHORTEST_RESULT * m, LONGEST_NEEDED) and k >= STEPS
+    return b.step == 1 and m <= MOST_ALONG_RESULTS and is_long
 
 
 def plan_rows(
@@ -155,23 +184,9 @@ def plan_rows(
     before: Layout | None,
 ) -> LaunchPlan:
     """Plan out[i] = before + a[i] @ b[i], out being contiguous; before: None for nothing."""
-    m, n, k = sizes
-    is_along_sums = b.row == 1
-    own = before or Layout(0, 1)
-    leading = b.step if is_along_sums else b.row
-    numbers = np.array([n, k, a.row, a.hop, leading, b.hop, *own], NUMBERS)
-    name = f"few_rows_{m}_{dtype.name}"
-    kinds = (int, int, dtype, dtype, dtype, dtype, int, int, int, NUMBERS)
-    entry = build.entry_point(name, _text(dtype, m, is_along_sums), kinds)
-    units = batch * -(-n // (DEEP if is_along_sums else WIDE))
-    work = batch * m * n * k // PRODUCTS_PER_ELEMENT
-    if work < 2 * threads.GRAIN:
-        run = partial(entry, 0, units)
-    else:
-        run = partial(threads.run_ranges, entry, units, work)
-    if before:
-        return LaunchPlan(run, numbers)
-    return LaunchPlan(partial(_run_product, run), numbers)
+    m, n, _ = sizes
+    run, numbers = _plan(dtype, batch, sizes, a, b, Layout(n, 1, m * n), before)
+    return LaunchPlan(run if before else partial(_run_product, run), numbers)
 
 
 def plan_columns(
@@ -181,15 +196,53 @@ def plan_columns(
     a: Layout,
     b: Layout,
     before: Layout | None,
-) -> LaunchPlan | None:
-    """The same of one column, a row of what is turned over; None if its runs are not long."""
-    m, _, k = sizes
-    row, matrix = Layout(0, b.row, b.hop), Layout(a.step, a.row, a.hop)
-    if not suits(dtype, 1, m, k, row, matrix):
-        return None
-    own = before and Layout(0, before.row, before.hop)
-    run, numbers = plan_rows(dtype, batch, (1, m, k), row, matrix, own)
+) -> LaunchPlan:
+    """The same of few columns: rows of the product that is turned over."""
+    m, n, k = sizes
+    left, right = _turned(b), _turned(a)
+    old = _turned(before) if before else None
+    run, numbers = _plan(dtype, batch, (n, m, k), left, right, Layout(1, n, m * n), old)
     return LaunchPlan(partial(_run_turned if before else _run_turned_product, run), numbers)
+
+
+def _turned(layout: Layout) -> Layout:
+    return Layout(layout.step, layout.row, layout.hop)
+
+
+def suits_columns(dtype: Any, m: int, n: int, k: int, a: Layout) -> bool:
+    """Whether a product is one of few columns."""
+    return suits(dtype, n, m, k, _turned(a))
+
+
+def _plan(
+    dtype: Any,
+    batch: int,
+    sizes: tuple[int, int, int],
+    a: Layout,
+    b: Layout,
+    out: Layout,
+    before: Layout | None,
+) -> LaunchPlan:
+    """run(out, a, b, before, *where each begins but out, numbers); before begins at -1 if there is
+    none."""
+    m, n, k = sizes
+    is_along_sums = b.row == 1
+    leading = b.step if is_along_sums else b.row
+    numbers = np.array([n, k, *a, leading, b.hop, *out, *(before or (0, 0, 0))], NUMBERS)
+    name = f"few_rows_{m}_{dtype.name}"
+    kinds = (int, int, dtype, dtype, dtype, dtype, int, int, int, NUMBERS)
+    entry = build.entry_point(name, _text(dtype, m, is_along_sums, out.step == 1), kinds)
+    units = batch * -(-n // (DEEP if is_along_sums else WIDE))
+    work = batch * m * n * k // PRODUCTS_PER_ELEMENT
+    if work < 2 * threads.GRAIN:
+        return LaunchPlan(partial(entry, 0, units), numbers)
+    return LaunchPlan(partial(threads.run_ranges, entry, units, work), numbers)
+
+
+def _run_product(
+    run: Any, out: Array, a: Array, b: Array, at_a: int, at_b: int, numbers: Array
+) -> None:
+    run(out, a, b, b, at_a, at_b, -1, numbers)
 
 
 def _run_turned(
@@ -209,10 +262,4 @@ def _run_turned(
 def _run_turned_product(
     run: Any, out: Array, a: Array, b: Array, at_a: int, at_b: int, numbers: Array
 ) -> None:
-    run(out, b, a, at_b, at_a, numbers)
-
-
-def _run_product(
-    run: Any, out: Array, a: Array, b: Array, at_a: int, at_b: int, numbers: Array
-) -> None:
-    run(out, a, b, b, at_a, at_b, -1, numbers)
+    run(out, b, a, b, at_b, at_a, -1, numbers)

@@ -186,9 +186,9 @@ def _own_plan(
     """
     (m, k), n = a[0], b[0][1]
     layouts = Layout(*a[1], step_a), Layout(*b[1], step_b)
-    if few_rows.suits(dtype, m, n, k, *layouts) and (batch > 1 or m > 1):
+    if few_rows.suits(dtype, m, n, k, layouts[1]):
         return few_rows.plan_rows(dtype, batch, (m, n, k), *layouts, before)
-    if n == 1 and batch > 1:
+    if few_rows.suits_columns(dtype, m, n, k, layouts[0]):
         return few_rows.plan_columns(dtype, batch, (m, n, k), *layouts, before)
     if not tiled.suits(dtype, m, n, k, is_dear or b[1][1] != 1):
         return None

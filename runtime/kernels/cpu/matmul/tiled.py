@@ -22,8 +22,9 @@ Array = Any
 BLOCK_ROWS = 288  # rows that meet a panel before the next is copied
 WIDE = 128  # columns that repay a copy of rows which lie across
 FEW_ROWS = 24  # a panel that meets no more rows is not copied, if it lies densely
-SMALLEST, SMALLEST_TURNED, LARGEST = 1 << 20, 1 << 17, 1 << 27  # products of elements
-FEWEST, FEWEST_TURNED = 16, 8  # rows: of fewer, OpenBLAS copies nothing either
+SMALLEST, SMALLEST_TURNED, LARGEST = 1 << 20, 1 << 16, 1 << 27  # products of elements
+FEWEST, FEWEST_TURNED = 16, 4  # rows: of fewer, OpenBLAS copies nothing either
+SHORTEST_TURNED = 16  # elements of a sum that repay a copy of what lies across
 LONG_SUM, FEWEST_OF_SUMS = 1 << 12, 4  # 20,000 products for each of (8, 8): 43 us, not 78
 FEWEST_OF_ONE = 256  # rows of up to a vector: 20,000 of 4 by (4, 4) take 23 us, not 52
 PRODUCTS_PER_ELEMENT = 16  # products that take as long as an element of element-wise work
@@ -41,7 +42,7 @@ def suits(dtype: Any, m: int, n: int, k: int, is_turned: bool) -> bool:
         return False
     if k >= LONG_SUM and m >= FEWEST_OF_SUMS and n == narrow_lanes(dtype, n):
         return m * n * k <= LARGEST
-    if m < (FEWEST_TURNED if is_turned else FEWEST):
+    if m < (FEWEST_TURNED if is_turned and k >= SHORTEST_TURNED else FEWEST):
         return False
     lanes = product_tile(dtype).lanes
     if 1 < n <= lanes // 2 or n == lanes:
@@ -50,8 +51,6 @@ def suits(dtype: Any, m: int, n: int, k: int, is_turned: bool) -> bool:
     are_few = n <= MOST_NARROW * lanes
     is_filled = n >= (FILLED_OF_FEW if are_few else FILLED) * tile.panels(n) * tile.width
     smallest = SMALLEST_TURNED if is_turned and n > tile.lanes else SMALLEST
-    if m < FEWEST:  # rows of 512 by (512, 512): 8 take 81 us, by OpenBLAS 166
-        smallest *= 2
     return is_filled and smallest <= m * n * k <= LARGEST
 
 
