@@ -40,6 +40,11 @@ class TensorSpec(NamedTuple):
         """How many elements there are."""
         return shapes.numel(self.sizes)
 
+    @property
+    def dense(self) -> TensorSpec:
+        """A contiguous tensor of these sizes."""
+        return TensorSpec(self.dtype, self.sizes, shapes.contiguous_strides(self.sizes))
+
     def expanded(self, sizes: tuple[int, ...]) -> TensorSpec:
         """The same elements seen with broadcast sizes."""
         return TensorSpec(self.dtype, sizes, expanded_strides(self[1:], sizes))

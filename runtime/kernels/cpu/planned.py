@@ -314,7 +314,7 @@ def specs_in(args: Sequence[Any]) -> Iterator[TensorSpec]:
 
 def _contiguous_spec(argument: Any) -> Any:
     if argument.__class__ is TensorSpec:
-        return argument._replace(strides=contiguous_strides(argument.sizes))
+        return argument.dense
     if argument.__class__ in (list, tuple):
         return argument.__class__(map(_contiguous_spec, argument))
     return argument

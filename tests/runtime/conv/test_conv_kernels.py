@@ -11,6 +11,7 @@ import pytest
 import torchgen_out as torch
 from tests.guarded_memory import guarded, guarded_copy
 from tests.index_programs import cpu_kernel
+from tests.runtime.conv import launched
 from torchgen_out._runtime.dispatch import ops
 from torchgen_out._runtime.kernels import scratch, threads
 from torchgen_out._runtime.kernels.cpu.conv import columns as column_convolution
@@ -82,14 +83,14 @@ class Case:
         self.grad = rng.standard_normal(self.y.shape).astype(dtype)
 
 
-ALGORITHMS = [direct_convolution, column_convolution, implicit_convolution]
+ALGORITHMS = [direct_convolution, column_convolution, launched]
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("numbers", CASES)
 def test_algorithms(algorithm: Any, numbers: Any) -> None:
     case = Case(numbers)
-    how = case.sliding if algorithm is implicit_convolution else case.plan
+    how = case.sliding if algorithm is launched else case.plan
     y = np.empty_like(case.y)
     algorithm.convolve(y, case.x, case.w, case.bias, how, case.groups)
     np.testing.assert_allclose(y, case.y + case.bias.reshape(-1, 1, 1, 1), atol=1e-12)
@@ -111,9 +112,7 @@ def test_gradient_of_the_input_is_the_transpose(numbers: Any) -> None:
     np.testing.assert_allclose((x * case.x).sum(), (case.grad * case.y).sum())
     column_convolution.convolve_transposed(columns, case.grad, case.w, case.plan, case.groups)
     np.testing.assert_allclose(x, columns, atol=1e-12)
-    implicit_convolution.convolve_transposed(
-        implicit, case.grad, case.w, None, case.sliding, case.groups
-    )
+    launched.convolve_transposed(implicit, case.grad, case.w, None, case.sliding, case.groups)
     np.testing.assert_allclose(implicit, columns, atol=1e-12)
 
 
@@ -136,13 +135,13 @@ def test_images_shared_among_threads(
     for count in (1, 2, 3):
         monkeypatch.setattr(threads, "_threads", count)
         y, flat, x, w = map(np.empty_like, (case.y, case.y, *expected))
-        implicit_convolution.convolve(y, case.x, case.w, None, *how)
-        implicit_convolution.convolve_transposed(x, case.grad, case.w, None, *how)
-        implicit_convolution.correlate(w, case.grad, case.x, *how)
+        launched.convolve(y, case.x, case.w, None, *how)
+        launched.convolve_transposed(x, case.grad, case.w, None, *how)
+        launched.correlate(w, case.grad, case.x, *how)
         for value, exact in ((y, case.y), (x, expected[0]), (w, expected[1])):
             np.testing.assert_allclose(value, exact, atol=1e-11)
         if suits_flat:
-            flat_convolution.convolve(flat, case.x, case.w, None, *how)
+            launched.convolve_flat(flat, case.x, case.w, None, *how)
             np.testing.assert_allclose(flat, case.y, atol=1e-12)
 
 
@@ -165,9 +164,9 @@ def test_implicit_products_in_blocks_are_accurate(
     exact_dx, exact_dw = np.empty(x.shape), np.empty(w.shape)
     how = strides, padding, (1, 1, 1)
     plan = planes.lay_out(x.shape[2:], (1, 3, 3), places, *how)
-    implicit_convolution.convolve(y, x, w, None, how, 1)
-    implicit_convolution.convolve_transposed(dx, grad, w, None, how, 1)
-    implicit_convolution.correlate(dw, grad, x, how, 1)
+    launched.convolve(y, x, w, None, how, 1)
+    launched.convolve_transposed(dx, grad, w, None, how, 1)
+    launched.correlate(dw, grad, x, how, 1)
     column_convolution.convolve_transposed(exact_dx, grad.astype(np.float64), wide[1], plan, 1)
     column_convolution.correlate(exact_dw, grad.astype(np.float64), wide[0], plan, 1)
     for value, exact in ((y, expected), (dx, exact_dx), (dw, exact_dw)):
@@ -184,7 +183,7 @@ def test_implicit_products_in_blocks_are_accurate(
     ],
 )
 def test_flat_convolutions(size: Any, kernel: Any, padding: Any, dilation: Any, dtype: str) -> None:
-    """Groups, several blocks of places, tiles that overlap, dense and strided results."""
+    """Groups, several blocks of places, tiles that overlap."""
     rng = np.random.default_rng(8)
     stride, groups = (1, 1, 1), 2
     x = rng.standard_normal((3, 6, *size)).astype(dtype)
@@ -197,21 +196,21 @@ def test_flat_convolutions(size: Any, kernel: Any, padding: Any, dilation: Any, 
     expected = reference(*wide, places, stride, padding, dilation, groups)
     expected += bias.reshape(-1, 1, 1, 1)
     im2col = stride, padding, dilation
-    for y in (np.full((*expected.shape[:-1], places[-1] * n), 7, dtype)[..., ::n] for n in (1, 2)):
-        assert flat_convolution.suits(y, x, w, im2col, groups)
-        flat_convolution.convolve(y, x, w, bias, im2col, groups)
-        tolerance = 1e-5 if dtype == "float32" else 1e-13
-        np.testing.assert_allclose(y, expected, tolerance, tolerance)
+    y = np.full(expected.shape, 7, dtype)
+    assert flat_convolution.suits(y, x, w, im2col, groups)
+    launched.convolve_flat(y, x, w, bias, im2col, groups)
+    tolerance = 1e-5 if dtype == "float32" else 1e-13
+    np.testing.assert_allclose(y, expected, tolerance, tolerance)
 
 
-def test_implicit_products_write_to_strided_results() -> None:
+def test_results_may_have_gaps() -> None:
     case = Case(CASES[0])
     y = np.empty((*case.y.shape[:-1], 2 * case.y.shape[-1]))[..., ::2]
-    implicit_convolution.convolve(y, case.x, case.w, None, case.sliding, 1)
+    convolution.convolution(y, case.x, case.w, None, *case.sliding, False, 0, 1)
     np.testing.assert_allclose(y, case.y, atol=1e-12)
     w = np.empty((*case.w.shape[:-1], 2 * case.w.shape[-1]))[..., ::2]
     dense = np.empty_like(case.w)
-    implicit_convolution.correlate(w, case.grad, case.x, case.sliding, 1)
+    convolution.convolution_grad_weight(w, case.grad, case.x, w.shape, *case.sliding, False, 1)
     direct_convolution.correlate(dense, case.grad, case.x, case.plan, 1)
     np.testing.assert_allclose(w, dense, atol=1e-12)
 
@@ -378,3 +377,16 @@ def test_what_is_sent_back_is_the_transpose(ndim: int, channels: tuple[int, int]
         expected = (x.numpy() * sent.detach().numpy()).sum()
         found = (seen.numpy() * y.detach().numpy()).sum()
         np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("channels", [1, 2])
+def test_kernels_turned_round_lie_densely(channels: int) -> None:
+    """Those of one channel, all of whose dims are reversed, would be seen backwards as they are."""
+    rng = np.random.default_rng(3)
+    y = torch.from_numpy(rng.standard_normal((1, channels, 8, 8, 8)))
+    w = torch.from_numpy(rng.standard_normal((channels, channels, 2, 3, 5)))
+    bias = torch.from_numpy(rng.standard_normal(channels))
+    found = torch.nn.functional.conv_transpose3d(y, w, bias, padding=(1, 1, 0))
+    turned = w.flip((2, 3, 4)).transpose(0, 1)
+    expected = torch.nn.functional.conv3d(y, turned, bias, padding=(0, 1, 4))
+    np.testing.assert_allclose(found.numpy(), expected.numpy(), atol=1e-12)

@@ -52,9 +52,10 @@ def test_all_three_products(
     geometry = Geometry((1, 1, 1), (0, 0, 0), (1, 1, 1), 1)
     assert dense.suits(y, x, w, geometry[:3], 1) is is_dense
     assert choice.is_pointwise(y, x, w, geometry) is is_pointwise
-    convolution.product(y, x, w, bias, geometry)
-    convolution.product_transposed(dx, dy, w, None, geometry)
-    convolution.product_weight(dw, dy, x, geometry)
+    sliding = geometry[:3]
+    convolution.convolution(y, x, w, bias, *sliding, False, 0, 1)
+    convolution.convolution(dx, dy, w, None, *sliding, True, 0, 1)
+    convolution.convolution_grad_weight(dw, dy, x, w.shape, *sliding, False, 1)
     tolerance = 1e-5 if dtype == "float32" else 1e-12
     expected = exact.reshape(y_shape) + bias.reshape(-1, 1, 1, 1), exact_x, exact_w
     for found, right_one in zip((y, dx, dw), expected, strict=True):

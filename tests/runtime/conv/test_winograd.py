@@ -9,9 +9,10 @@ import pytest
 
 import torchgen_out as torch
 from tests.guarded_memory import guarded, guarded_copy
+from tests.runtime.conv import launched
 from tests.runtime.conv.test_conv_kernels import reference
 from torchgen_out._runtime.kernels import threads
-from torchgen_out._runtime.kernels.cpu.conv import choice, convolution, implicit, winograd
+from torchgen_out._runtime.kernels.cpu.conv import choice, convolution, winograd
 
 CASES = [
     # images, channels, outputs, size, padding, dilation, groups
@@ -115,7 +116,7 @@ def test_errors_are_those_of_a_sum_of_products() -> None:
     """Sums of 64 * 9 products in float32: no more than twice the plain algorithm's error."""
     case = Case((4, 64, 64, (28, 28), (1, 1), (1, 1), 1), "float32")
     errors = []
-    for algorithm in (winograd, implicit):
+    for algorithm in (winograd, launched):
         y = np.empty(case.y.shape, np.float32)
         algorithm.convolve(y, case.x, case.w, None, case.sliding, 1)
         errors.append(np.sqrt(np.square(y - case.y).mean()))
@@ -132,7 +133,7 @@ def test_whole_numbers_are_exact() -> None:
     )
     y, plain = (np.empty(case.y.shape, np.float32) for _ in range(2))
     assert winograd.convolve(y, case.x, case.w, None, case.sliding, 1)
-    implicit.convolve(plain, case.x, case.w, None, case.sliding, 1)
+    launched.convolve(plain, case.x, case.w, None, case.sliding, 1)
     assert (y == plain).all()
 
 
@@ -150,9 +151,9 @@ def test_what_is_not_finite_stays_where_it_belongs(value: float) -> None:
             y = torch.nn.functional.conv2d(x, w, padding=1)
             y.backward(torch.from_numpy(case.grad.squeeze(2)))
             plain, dx, dw = (np.empty(a.shape, a.dtype) for a in (case.grad, case.x, case.w))
-            implicit.convolve(plain, case.x, case.w, None, case.sliding, 1)
-            implicit.convolve_transposed(dx, case.grad, case.w, None, case.sliding, 1)
-            implicit.correlate(dw, case.grad, case.x, case.sliding, 1)
+            launched.convolve(plain, case.x, case.w, None, case.sliding, 1)
+            launched.convolve_transposed(dx, case.grad, case.w, None, case.sliding, 1)
+            launched.correlate(dw, case.grad, case.x, case.sliding, 1)
         assert not np.isfinite(plain).all() or value == 3e38
         assert np.isfinite(plain).any()
         for found, expected in ((y, plain), (x.grad, dx), (w.grad, dw)):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from torchgen_out._runtime.kernels.cpu.conv.pointwise import dense_result
 from torchgen_out._runtime.kernels.cpu.matmul import blas, matmul
 
 Array = Any
@@ -23,20 +22,17 @@ def suits(y: Array, x: Array, w: Array, sliding: Any, groups: int) -> bool:
 
 def convolve(y: Array, x: Array, w: Array, bias: Array | None) -> None:
     """y = x w' + bias."""
-    with dense_result(y) as result:
-        matmul.linear(_rows(result), _rows(x), _rows(w), bias)
+    matmul.linear(_rows(y), _rows(x), _rows(w), bias)
 
 
 def convolve_transposed(x: Array, y: Array, w: Array) -> None:
     """x = y w."""
-    with dense_result(x) as result:
-        blas.product(_rows(result), _rows(y), _rows(w))
+    blas.product(_rows(x), _rows(y), _rows(w))
 
 
 def correlate(w: Array, y: Array, x: Array) -> None:
     """w = y' x."""
-    with dense_result(w) as result:
-        blas.product(_rows(result), _rows(y).T, _rows(x))
+    blas.product(_rows(w), _rows(y).T, _rows(x))
 
 
 def _rows(array: Array) -> Array:

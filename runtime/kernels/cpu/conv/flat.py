@@ -8,7 +8,6 @@ leave most lanes empty.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache, lru_cache
 from math import prod
 from typing import Any, NamedTuple
@@ -17,8 +16,8 @@ import numpy as np
 
 from torchgen_out._runtime.kernels import build, scratch, threads
 from torchgen_out._runtime.kernels.cpu.conv.implicit_loops import frame_planes
+from torchgen_out._runtime.kernels.cpu.conv.launches import Run, Sizes
 from torchgen_out._runtime.kernels.cpu.conv.windows import see
-from torchgen_out._runtime.kernels.cpu.folding import contiguous
 from torchgen_out._runtime.kernels.cpu.matmul import register_tile
 from torchgen_out._runtime.kernels.cpu.matmul.register_tile import Tile
 
@@ -89,22 +88,11 @@ def _plan(sizes: Any, kernel: Any, results: Any, sliding: Any, groups: int, dtyp
     return Plan(rows, steps, np.ascontiguousarray(window.places[::length]), numbers, room)
 
 
-def convolve(y: Array, x: Array, w: Array, bias: Array | None, sliding: Any, groups: int) -> None:
-    """y = w * x + bias; x (N, C, D, H, W), w (O, C / groups, KD, KH, KW), both contiguous."""
-    result = y if y.flags.c_contiguous else np.empty(y.shape, y.dtype)
-    added = () if bias is None else (contiguous(bias),)
-    run = launch(y.shape, x.shape, w.shape, y.dtype, bias is not None, sliding, groups)
-    flats = result.reshape(-1), x.reshape(-1), w.reshape(-1), *added
-    run(*flats, *[0] * (2 + len(added)), None)
-    if result is not y:
-        y[...] = result
-
-
 @lru_cache(maxsize=1024)
 def launch(
-    y: Any, x: Any, w: Any, dtype: Any, has_bias: bool, sliding: Any, groups: int
-) -> Callable[..., None]:
-    """run(y, x, w, [bias], *where each begins but y, params) over flat memory, for these sizes."""
+    y: Sizes, x: Sizes, w: Sizes, dtype: Any, has_bias: bool, sliding: Any, groups: int
+) -> Run:
+    """y = w * x + bias, for these sizes."""
     plan = _plan(x[2:], w, y[1:], sliding, groups, dtype)
     outputs, taps = y[1] // groups, prod(w[1:])
     high = -(-outputs // plan.rows) * plan.rows

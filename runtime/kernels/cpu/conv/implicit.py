@@ -9,7 +9,7 @@ three dims are a matter of the offsets (`windows`). The loops are in `implicit_l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from math import prod
 from typing import Any, NamedTuple
@@ -18,6 +18,7 @@ import numpy as np
 
 from torchgen_out._runtime.kernels import scratch, threads
 from torchgen_out._runtime.kernels.cpu.conv.implicit_loops import entry
+from torchgen_out._runtime.kernels.cpu.conv.launches import Run, Sizes
 from torchgen_out._runtime.kernels.cpu.conv.windows import Frame, Window, see, see_back
 from torchgen_out._runtime.kernels.cpu.matmul.register_tile import Tile, tile_for
 
@@ -55,116 +56,103 @@ def view(sizes: Any, kernel: Any, results: Any, sliding: Any, outputs: int, dtyp
     return View(tile, frame, window, steps, rows)
 
 
-def convolve(y: Array, x: Array, w: Array, bias: Array | None, sliding: Any, groups: int) -> None:
-    """y = w * x + bias; x (N, C, D, H, W), w (O, C / groups, KD, KH, KW), both contiguous.
+class Product(NamedTuple):
+    """What a window sees, and what lays out the weights that it is multiplied by."""
 
-    sliding: stride, padding and dilation, three numbers each.
-    """
-    outputs = w.shape[0] // groups
-    tile, frame, window, steps, _ = view(
-        x.shape[2:], w.shape, y.shape[2:], sliding, outputs, w.dtype
-    )
-    _multiply(y, x, frame, [(window, steps, pack(w, tile, groups))], bias, groups)
+    window: Window
+    steps: Array
+    pack: Callable[[Array], Array]
 
 
 def launch(
-    y: tuple[int, ...],
-    x: tuple[int, ...],
-    w: tuple[int, ...],
+    y: Sizes, x: Sizes, w: Sizes, dtype: Any, has_bias: bool, sliding: Any, groups: int
+) -> Run:
+    """run(y, x, w, [bias], *where each begins but y, params) over flat memory, for these sizes."""
+    outputs, depth = w[0] // groups, prod(w[1:])
+    tile, frame, window, steps, _ = view(x[2:], w, y[2:], sliding, outputs, dtype)
+    pack = packer("pack", dtype, tile, groups, outputs, depth, outputs, depth)
+    return _launch(y, x, dtype, has_bias, groups, frame, [Product(window, steps, pack)])
+
+
+def launch_transposed(
+    x: Sizes, y: Sizes, w: Sizes, dtype: Any, has_bias: bool, sliding: Any, groups: int
+) -> Run:
+    """run(x, y, w, [bias], *where each begins but x, params), the same for the way back."""
+    frame, windows = see_back(x[2:], w[2:], y[2:], *sliding)
+    inputs, outputs = w[0] // groups, w[1]
+    tile = tile_for(dtype, outputs)
+    products = []
+    for window in windows:
+        depth, sizes = inputs * window.taps.size, (window.chosen, inputs, outputs, prod(w[2:]))
+        pack = packer("pack_back", dtype, tile, groups, outputs, depth, *sizes)
+        products.append(Product(window, _steps(window, inputs, frame.numel), pack))
+    return _launch(x, y, dtype, has_bias, groups, frame, products)
+
+
+def _launch(
+    y: Sizes,
+    x: Sizes,
     dtype: Any,
     has_bias: bool,
-    sliding: Any,
     groups: int,
-) -> Callable[..., None] | None:
-    """run(y, x, w, [bias], *where each begins but y, params) over flat memory, for these sizes.
-
-    None for so much that threads share it, or that goes in pieces.
-    """
-    outputs, depth, images = w[0] // groups, prod(w[1:]), x[0]
-    tile, frame, window, steps, _ = view(x[2:], w, y[2:], sliding, outputs, dtype)
-    rows, channels = images * window.places.size, images * x[1]
-    work, numel = rows * y[1] * steps.size // PRODUCTS_PER_ELEMENT, channels * frame.numel
-    if work >= 2 * threads.GRAIN or numel > CACHED:
-        return None
-    few = 0 if frame.is_bare else images
-    blocks, block = _blocks(rows, work, tile)
-    plan = numbers(block, images, few, x[1], groups, outputs, prod(y[2:]), frame, x[2:], False)
-    pack_all, multiply = entry("pack", dtype, tile), entry("multiply", dtype, tile)
-    count, found = groups * tile.panels(outputs), (window.places, steps, window.targets)
+    frame: Frame,
+    products: Sequence[Product],
+) -> Run:
+    """y = the products of x with the weights of each window, at its targets."""
+    outputs, image = y[1] // groups, prod(y[1:])
+    tile, most, few = tile_for(dtype, outputs), threads.get_num_threads(), 0
+    has_gaps = not all(each.steps.size for each in products)
+    products = [each for each in products if each.steps.size and each.window.places.size]
+    if len(products) == 1:
+        few = _few_images(x, frame, prod(y) * products[0].steps.size // PRODUCTS_PER_ELEMENT)
+    frames = Frames(x, frame, few, most, dtype)
+    pieces = [
+        (start, images, [_call(each, y, x, images, few, groups, frame, tile) for each in products])
+        for start, images in frames.pieces
+    ]
+    kernel, packs = entry("multiply", dtype, tile), [each.pack for each in products]
+    spread, shape = lane_filler(tile, dtype, groups, outputs), (*y[:2], prod(y[2:]))
 
     def run(y: Array, x: Array, w: Array, *rest: Any) -> None:
-        bias = None
         if has_bias:
             bias, at_x, at_w, at, _ = rest
             bias = bias[at : at + groups * outputs]
         else:
-            at_x, at_w, _ = rest
-        panels = _empty_panels(tile, dtype, groups, outputs, depth)
-        pack_all(0, count, panels, w[at_w:], outputs, depth)
-        seen = x[at_x:]
-        planes = scratch.take("planes", (numel,), dtype) if few else seen
-        added = initial(tile, bias, dtype, groups, outputs)
-        multiply(0, 0, blocks, y, seen, planes, panels, added, *found, plan)
+            bias, (at_x, at_w, _) = None, rest
+        if has_gaps:
+            y[: prod(shape)].reshape(shape)[...] = 0 if bias is None else bias[:, None]
+        panels, added = [pack(w[at_w:]) for pack in packs], spread(bias)
+        room = frames.take()
+        for start, images, calls in pieces:
+            own, seen = y[start * image :], frames.fill(room, x, at_x, start, images)
+            for (blocks, work, parts, found), those in zip(calls, panels, strict=True):
+                arrays = own, seen, seen if room is None else room, those, added, *found
+                if parts == 1:
+                    kernel(0, 0, blocks, *arrays)
+                else:
+                    threads.run_ranges(kernel, blocks, work, *arrays, parts=parts)
 
     return run
 
 
-def pack(w: Array, tile: Tile, groups: int) -> Array:
-    """Panels of weights, (groups, panels, C / groups * taps, width of the tile), as one vector."""
-    outputs, depth = w.shape[0] // groups, w[0].size
-    panels = _empty_panels(tile, w.dtype, groups, outputs, depth)
-    _over_panels("pack", tile, groups, outputs, w.size, panels, w.reshape(-1), outputs, depth)
-    return panels
-
-
-def convolve_transposed(
-    x: Array, y: Array, w: Array, bias: Array | None, sliding: Any, groups: int
-) -> None:
-    """x = the gradient that y sends back through w, plus bias."""
-    frame, windows = see_back(x.shape[2:], w.shape[2:], y.shape[2:], *sliding)
-    tile, inputs, outputs = tile_for(w.dtype, w.shape[1]), w.shape[0] // groups, w.shape[1]
-    threes = []
-    for window in windows:
-        if not window.taps.size:
-            x[...] = 0 if bias is None else bias.reshape(-1, 1, 1, 1)
-        elif window.places.size:
-            panels = _empty_panels(tile, w.dtype, groups, outputs, inputs * window.taps.size)
-            arrays = panels, w.reshape(-1), window.chosen
-            numbers = inputs, outputs, w[0, 0].size
-            _over_panels("pack_back", tile, groups, outputs, panels.size, *arrays, *numbers)
-            threes.append((window, _steps(window, inputs, frame.numel), panels))
-    _multiply(x, y, frame, threes, bias, groups)
-
-
-def _multiply(
-    y: Array, x: Array, frame: Frame, threes: Any, bias: Array | None, groups: int
-) -> None:
-    """y = the products of x with the panels of each (window, steps, panels), at its targets."""
-    result = y if y.flags.c_contiguous else y.copy()
-    outputs = y.shape[1] // groups
-    tile = tile_for(y.dtype, outputs)
-    kernel, added = (
-        entry("multiply", y.dtype, tile),
-        initial(tile, bias, y.dtype, groups, outputs),
-    )
-    few, most = 0, threads.get_num_threads()
-    if len(threes) == 1:
-        few = _few_images(x, frame, y.size * threes[0][1].size // PRODUCTS_PER_ELEMENT)
-    for start, images, seen, planes in _pieces(x, frame, few, most):
-        flat = result[start : start + images].reshape(-1)
-        for window, steps, panels in threes:
-            rows = images * window.places.size
-            work = rows * y.shape[1] * steps.size // PRODUCTS_PER_ELEMENT
-            blocks, block = _blocks(rows, work, tile)
-            plan = numbers(
-                *(block, images, few, x.shape[1], groups, outputs, y[0, 0].size),
-                *(frame, x.shape[2:], False),
-            )
-            arrays = flat, seen, planes, panels, added, window.places, steps, window.targets
-            parts = min(most, threads.part_count(blocks, work))
-            threads.run_ranges(kernel, blocks, work, *arrays, plan, parts=parts)
-    if result is not y:
-        y[...] = result
+def _call(
+    product: Product,
+    y: Sizes,
+    x: Sizes,
+    images: int,
+    few: int,
+    groups: int,
+    frame: Frame,
+    tile: Tile,
+) -> tuple[int, int, int, tuple[Any, ...]]:
+    """The blocks of rows of a product for so many images, the work, the parts, and what it sees."""
+    window, steps, _ = product
+    rows = images * window.places.size
+    work = rows * y[1] * steps.size // PRODUCTS_PER_ELEMENT
+    blocks, block = _blocks(rows, work, tile)
+    sizes = block, images, few, x[1], groups, y[1] // groups, prod(y[2:])
+    found = window.places, steps, window.targets, numbers(*sizes, frame, x[2:], False)
+    return blocks, work, threads.part_count(blocks, work), found
 
 
 @lru_cache(maxsize=1024)
@@ -198,44 +186,53 @@ def _blocks(rows: int, work: int, tile: Tile) -> tuple[int, int]:
     return -(-rows // block), block
 
 
-def correlate(w: Array, y: Array, x: Array, sliding: Any, groups: int) -> None:
+def launch_correlate(w: Sizes, y: Sizes, x: Sizes, dtype: Any, sliding: Any, groups: int) -> Run:
     """w = the sum over images and places of y times what each tap sees of x."""
-    outputs, depth = w.shape[0] // groups, w[0].size
-    tile, frame, window, _, rows = view(
-        x.shape[2:], w.shape, y.shape[2:], sliding, outputs, w.dtype
-    )
-    panels, work = groups * tile.panels(outputs), y.size * depth // PRODUCTS_PER_ELEMENT
-    size = panels * rows.size * tile.width
+    outputs, depth = w[0] // groups, prod(w[1:])
+    tile, frame, window, _, rows = view(x[2:], w, y[2:], sliding, outputs, dtype)
+    panels, work = groups * tile.panels(outputs), prod(y) * depth // PRODUCTS_PER_ELEMENT
+    size, numel = panels * rows.size * tile.width, prod(y[1:])
     few = _few_images(x, frame, work)
-    by_panel = _is_even(panels, work) and (not few or 4 * size > x.size)
+    by_panel = _is_even(panels, work) and (not few or 4 * size > prod(x))
     few = 0 if by_panel else few
-    least = window.places.size * (x.shape[0] if few else 1)  # places of a piece
+    least = window.places.size * (x[0] if few else 1)  # places of a piece
     parts = 1 if by_panel else threads.part_count(least, work)
-    sums = scratch.take("sums", (parts * size,), w.dtype)
-    kernel = entry("correlate", w.dtype, tile)
-    for start, images, seen, planes in _pieces(x, frame, few, parts):
-        plan = numbers(
-            *(0, images, few, x.shape[1], groups, outputs, 0),
-            *(frame, x.shape[2:], by_panel),
-        )
-        flat = y[start : start + images].reshape(-1)
-        arrays = sums, flat, seen, planes, window.places, rows, plan
+    kernel, frames, pieces = (
+        entry("correlate", dtype, tile),
+        Frames(x, frame, few, parts, dtype),
+        [],
+    )
+    for start, images in frames.pieces:
+        sizes = 0, images, few, x[1], groups, outputs, 0
+        found = window.places, rows, numbers(*sizes, frame, x[2:], by_panel), int(not start)
         units = panels if by_panel else images * window.places.size
         shares = threads.part_count(units, work) if by_panel else parts
-        threads.run_ranges(kernel, units, work, *arrays, int(not start), parts=shares)
-    collect(w, sums, tile, groups, rows.size, parts)
+        pieces.append((start, images, units, shares, found))
+
+    def run(w: Array, y: Array, x: Array, at_y: int, at_x: int, params: Any) -> None:
+        sums, room = scratch.take("sums", (parts * size,), dtype), frames.take()
+        for start, images, units, shares, found in pieces:
+            seen = frames.fill(room, x, at_x, start, images)
+            arrays = sums, y[at_y + start * numel :], seen, seen if room is None else room
+            threads.run_ranges(kernel, units, work, *arrays, *found, parts=shares)
+        collect(w, sums, tile, groups, outputs, depth, rows.size, parts)
+
+    return run
 
 
 def collect(
-    w: Array, sums: Array, tile: Tile, groups: int, rows: int | None = None, parts: int = 1
+    w: Array,
+    sums: Array,
+    tile: Tile,
+    groups: int,
+    outputs: int,
+    depth: int,
+    rows: int,
+    parts: int = 1,
 ) -> None:
     """w = the panels that `pack` would make of it, with some rows each; the sums of several."""
-    outputs, depth = w.shape[0] // groups, w[0].size
-    result = w if w.flags.c_contiguous else np.empty(w.shape, w.dtype)
-    sizes = outputs, depth, depth if rows is None else rows, parts
-    _over_panels("collect", tile, groups, outputs, sums.size, result.reshape(-1), sums, *sizes)
-    if result is not w:
-        w[...] = result
+    kernel, count = entry("collect", sums.dtype, tile), groups * tile.panels(outputs)
+    threads.run_ranges(kernel, count, sums.size, w, sums, outputs, depth, rows, parts)
 
 
 def _is_even(panels: int, work: int) -> bool:
@@ -247,51 +244,68 @@ def _is_even(panels: int, work: int) -> bool:
     return -(-panels // parts) * parts <= EVEN * panels
 
 
-def _over_panels(name: str, tile: Tile, groups: int, outputs: int, work: int, *args: Any) -> None:
-    """A kernel that moves panels, shared among the threads."""
-    kernel = entry(name, args[0].dtype, tile)
-    threads.run_ranges(kernel, groups * tile.panels(outputs), work, *args)
+def packer(
+    name: str, dtype: Any, tile: Tile, groups: int, outputs: int, depth: int, *sizes: Any
+) -> Callable[[Array], Array]:
+    """pack(w): panels of weights, (groups, panels, depth, width of the tile), as one vector."""
+    kernel, count = entry(name, dtype, tile), groups * tile.panels(outputs)
+    make = np.zeros if outputs % tile.width else np.empty  # lanes beyond the outputs are zero
+    numel = count * depth * tile.width
+    is_short = numel < 2 * threads.GRAIN
+
+    def pack(w: Array) -> Array:
+        panels = make(numel, dtype)
+        if is_short:
+            kernel(0, count, panels, w, *sizes)
+        else:
+            threads.run_ranges(kernel, count, numel, panels, w, *sizes)
+        return panels
+
+    return pack
 
 
-def _few_images(x: Array, frame: Frame, work: int) -> int:
+def _few_images(x: Sizes, frame: Frame, work: int) -> int:
     """How many images a part frames at a time by itself; 0 if all are framed beforehand, or none.
 
     An image that several parts see is framed by each: there should be few of them.
     """
-    count, numel = x.shape[0], x.shape[1] * frame.numel
+    count, numel = x[0], x[1] * frame.numel
     parts = threads.part_count(count * numel, work)
     if frame.is_bare or numel > CACHED or (count % parts and count < MANY * parts):
         return 0
     return int(max(1, min(count, CACHED // numel)))
 
 
-def _pieces(
-    x: Array, frame: Frame, few: int, parts: int
-) -> Iterator[tuple[int, int, Array, Array]]:
-    """(first image, number of images, these as one flat array, room for those framed later)."""
-    if few:
-        room = parts * few * x.shape[1] * frame.numel
-        yield 0, x.shape[0], x.reshape(-1), scratch.take("planes", (room,), x.dtype)
-        return
-    for start, images, planes in framed(x, frame):
-        yield start, images, planes, planes
+class Frames:
+    """The framed images of `x`, in pieces: (first image, number of images).
 
+    few: how many a part frames at a time by itself, of so many parts, or 0.
+    """
 
-def framed(x: Array, frame: Frame) -> Iterator[tuple[int, int, Array]]:
-    """(first image, number of images, their framed planes as one flat array), chunk by chunk."""
-    count, channels = x.shape[:2]
-    if frame.is_bare:
-        yield 0, count, x.reshape(-1)
-        return
-    kernel = entry("surround", x.dtype, tile_for(x.dtype, 1))
-    step = max(1, min(count, CHUNK // (channels * frame.numel)))
-    planes = scratch.take("planes", (step * channels * frame.numel,), x.dtype)
-    plan = numbers(0, 0, 0, 0, 0, 0, 0, frame, x.shape[2:], False)
-    for start in range(0, count, step):
-        flat = x[start : start + step].reshape(-1)
-        images = min(step, count - start)
-        threads.run_ranges(kernel, images * channels, flat.size, planes, flat, plan)
-        yield start, images, planes
+    def __init__(self, x: Sizes, frame: Frame, few: int, parts: int, dtype: Any) -> None:
+        count, self.channels, step = x[0], x[1], x[0]
+        self.dtype, self.plane = dtype, prod(x[2:])
+        self.is_apart = not (frame.is_bare or few)
+        self.room = 0 if frame.is_bare else parts * few * self.channels * frame.numel
+        if self.is_apart:
+            step = max(1, min(count, CHUNK // (self.channels * frame.numel)))
+            self.room = step * self.channels * frame.numel
+            self.surround = entry("surround", dtype, tile_for(dtype, 1))
+            self.plan = numbers(0, 0, 0, 0, 0, 0, 0, frame, x[2:], False)
+        self.pieces = [(start, min(step, count - start)) for start in range(0, count, step)]
+
+    def take(self) -> Array | None:
+        """Room for what is framed."""
+        return scratch.take("planes", (self.room,), self.dtype) if self.room else None
+
+    def fill(self, room: Array | None, x: Array, at: int, start: int, images: int) -> Array:
+        """The memory of a piece's images: framed, unless they need none, or parts do that."""
+        seen = x[at + start * self.channels * self.plane :]
+        if not self.is_apart:
+            return seen
+        count = images * self.channels
+        threads.run_ranges(self.surround, count, count * self.plane, room, seen, self.plan)
+        return room
 
 
 def _steps(window: Window, channels: int, numel: int) -> Array:
@@ -299,15 +313,18 @@ def _steps(window: Window, channels: int, numel: int) -> Array:
     return np.add.outer(np.arange(channels) * numel, window.taps).reshape(-1)
 
 
-def initial(tile: Tile, bias: Array | None, dtype: Any, groups: int, outputs: int) -> Array:
-    """What the sums begin with, for each lane of the panels."""
-    added = np.zeros((groups, tile.panels(outputs) * tile.width), dtype)
-    if bias is not None:
+def lane_filler(
+    tile: Tile, dtype: Any, groups: int, outputs: int
+) -> Callable[[Array | None], Array]:
+    """spread(bias): what the sums begin with, for each lane of the panels."""
+    width = tile.panels(outputs) * tile.width
+    nothing = np.zeros(groups * width, dtype)
+
+    def spread(bias: Array | None) -> Array:
+        if bias is None or width == outputs:
+            return nothing if bias is None else bias
+        added = np.zeros((groups, width), dtype)
         added[:, :outputs] = bias.reshape(groups, outputs)
-    return added.reshape(-1)
+        return added.reshape(-1)
 
-
-def _empty_panels(tile: Tile, dtype: Any, groups: int, outputs: int, depth: int) -> Array:
-    """Panels to be filled; the lanes beyond the outputs are zero."""
-    make = np.zeros if outputs % tile.width else np.empty
-    return make(groups * tile.panels(outputs) * depth * tile.width, dtype)
+    return spread

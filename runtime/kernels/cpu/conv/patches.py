@@ -12,6 +12,7 @@ import numpy as np
 
 from torchgen_out._runtime.kernels import scratch
 from torchgen_out._runtime.kernels.cpu.conv import pointwise
+from torchgen_out._runtime.kernels.cpu.conv.launches import run_on_arrays
 from torchgen_out._runtime.kernels.cpu.folding import copy_parts
 
 Array = Any
@@ -32,7 +33,9 @@ def convolve_transposed(x: Array, y: Array, w: Array, groups: int) -> None:
     """x = w' y; 0 where no window is."""
     taps, places = w.shape[2:], y.shape[2:]
     made = scratch.take("patches", (x.shape[0], x.shape[1] * w[0, 0].size, *places), x.dtype)
-    pointwise.convolve_transposed(made, y, w.reshape(w.shape[0], -1, 1, 1, 1), groups)
+    kernel = w.reshape(w.shape[0], -1, 1, 1, 1)
+    run = pointwise.launch_transposed(made.shape, y.shape, kernel.shape, x.dtype, False, groups)
+    run_on_arrays(run, made, y, kernel, None)
     if made.size != x.size:
         x.fill(0)
     copy_parts((_windows(x, taps, places), made.reshape(*x.shape[:2], *taps, *places)))

@@ -15,6 +15,7 @@ Source: Lavin and Gray, Fast Algorithms for Convolutional Neural Networks, 2015.
 from __future__ import annotations
 
 from functools import lru_cache
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -103,11 +104,12 @@ def convolve(y: Array, x: Array, w: Array, bias: Array | None, sliding: Any, gro
     """
     made = _plan(y, x, sliding, groups)
     tile, depth, outputs = made.tile, w.shape[1], w.shape[0] // groups
-    packed = implicit.pack(w, tile, groups)
+    sizes = groups, outputs, prod(w.shape[1:])
+    packed = implicit.packer("pack", w.dtype, tile, *sizes, *sizes[1:])(w.reshape(-1))
     panels = scratch.take("panels", (packed.size // 9 * 16,), w.dtype)
     count, work = groups * tile.panels(outputs), panels.size
     threads.run_ranges(entry("transform_panels", w.dtype, tile), count, work, panels, packed, depth)
-    added = implicit.initial(tile, bias, y.dtype, groups, outputs)
+    added = implicit.lane_filler(tile, y.dtype, groups, outputs)(bias)
     result = y if y.flags.c_contiguous else np.empty(y.shape, y.dtype)
     kernel = entry("multiply", y.dtype, tile)
     work = 16 * made.tiles * w.size // (9 * implicit.PRODUCTS_PER_ELEMENT)
@@ -136,5 +138,5 @@ def correlate(w: Array, y: Array, x: Array, sliding: Any, groups: int) -> bool:
     packed = scratch.take("panels", (panels * depth * 9 * tile.width,), w.dtype)
     kernel = entry("transform_back", w.dtype, tile)
     is_finite = threads.run_ranges(kernel, panels, size, packed, sums, depth, padded, parts)
-    implicit.collect(w, packed, tile, groups)
+    implicit.collect(w.reshape(-1), packed, tile, groups, outputs, 9 * depth, 9 * depth)
     return is_finite

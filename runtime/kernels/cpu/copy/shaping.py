@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from torchgen_out._runtime.core.shape import contiguous_strides
 from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.build import kernel
 from torchgen_out._runtime.kernels.cpu.copy import copy, joining
@@ -46,7 +45,7 @@ def cat(result: TensorSpec, tensors: Sequence[TensorSpec], dim: int = 0) -> Laun
     turned = result.permuted(order)
     if turned.is_contiguous:
         return _plan_dense(turned, seen, order.index(dim))
-    dense = turned._replace(strides=contiguous_strides(turned.sizes))
+    dense = turned.dense
     return made_apart(_plan_dense(dense, seen, order.index(dim)), turned)
 
 
