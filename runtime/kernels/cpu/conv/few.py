@@ -20,7 +20,10 @@ from torchgen_out._runtime.kernels.typed import typed, typed_sum
 
 MOST_WORK = 1 << 18
 """Products that a loop adds up, 16 in a nanosecond, while an algorithm is chosen and arrays are
-laid out for it; half as many for each phase of the strides on the way back."""
+laid out for it."""
+PER_PHASES, DELIVERED, WASTED = 150_000, 18, 3
+"""Products that take as long, on the way back by the phases of strides, as to begin, as an element
+that is delivered to its place, and as one step of a vector's lanes that hold few channels."""
 BEGUN = 40
 """Products that take as long as to begin a run of them."""
 MOVED = 16
@@ -43,7 +46,7 @@ def plan_few(
     image, windows = (result, input) if transposed else (input, result)
     geometry = geometry_of(windows.sizes[2:], stride, padding, dilation, groups)
     phases = prod(geometry.stride) if transposed else 1
-    most = MOST_WORK if phases == 1 else MOST_WORK * (phases + 2) // 2
+    most = MOST_WORK if phases == 1 else _work_by_phases(image, weight, phases)
     if not _are_few(image, windows, weight, bias, most):
         return None
     views = [
@@ -79,6 +82,13 @@ def plan_few_weights(
     ]
     numbers = _numbers(geometry, windows)
     return plan_loop(correlate, [result], [grad_output, input], *views, numbers, groups)
+
+
+def _work_by_phases(image: TensorSpec, weight: TensorSpec, phases: int) -> int:
+    """The products that take as long as `implicit.py` takes for the way back with strides."""
+    taps = weight.sizes[0] * prod(weight.sizes[2:]) // phases
+    steps = image.sizes[0] * prod(image.sizes[2:]) * taps
+    return PER_PHASES + DELIVERED * image.numel + WASTED * steps
 
 
 def _are_few(
