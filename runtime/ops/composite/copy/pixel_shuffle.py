@@ -56,24 +56,17 @@ def pad(input: Any, pad: Sequence[int], mode: str = "constant", value: Any = Non
     pad, sizes = integers.as_ints(pad, "pad", "pad", 2), input._sizes
     if isinstance(pad, int):
         raise errors.ints_expected("pad", "pad", 2, pad)
-    if len(pad) % 2:
-        raise RuntimeError("Padding length must be divisible by 2")
-    if len(pad) > 2 * len(sizes):
-        raise RuntimeError(
-            "Padding length should be less than or equal to two times the input dimension but got "
-            f"padding length {len(pad)} and input of dimension {len(sizes)}"
-        )
     if mode == "constant":
+        _check_padded_length(len(sizes), len(pad))
         return ops.constant_pad_nd(input, pad, 0 if value is None else value)
-    if value not in (None, 0):
-        raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
-    if mode not in CHECKS:
-        raise NotImplementedError(f"Unrecognised padding mode {mode}")
-    cropped, widths = _padding_of(mode, sizes, tuple(pad))
-    padded = getattr(calls, f"_pad_{mode}")
-    if mode == "circular":
-        for each in cropped:
-            input = input.narrow(*each)
+    if value is not None:
+        _check_padded_length(len(sizes), len(pad))
+        if value != 0:
+            raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
+    padded, cropped, widths = _padding_of(mode, sizes, tuple(pad))
+    for each in cropped:
+        input = input.narrow(*each)
+    if mode == "circular" or input._flat is not None:
         return _padded_volume(padded, input, widths)
     if len(sizes) == len(pad) == 4 and shapes.is_channels_last(sizes, input._strides):
         pixels = input.permute(0, 2, 3, 1)
@@ -90,9 +83,12 @@ def _padded_volume(padded: CallTable, input: Any, widths: tuple[int, ...]) -> An
 @lru_cache(maxsize=1024)
 def _padding_of(
     mode: str, size: Size, pad: tuple[int, ...]
-) -> tuple[tuple[tuple[int, int, int], ...], tuple[int, ...]]:
-    """What is kept of dims before they wrap around, (dim, start, length); the widths of three dims,
-    the first dim first."""
+) -> tuple[CallTable, tuple[tuple[int, int, int], ...], tuple[int, ...]]:
+    """What pads; what is kept of dims before they wrap around, (dim, start, length); the widths of
+    three dims, the first dim first."""
+    _check_padded_length(len(size), len(pad))
+    if mode not in CHECKS:
+        raise NotImplementedError(f"Unrecognised padding mode {mode}")
     _check_padded_dims(len(size), len(pad))
     sizes, cropped = list(size), []
     widths: tuple[int, ...] = ()
@@ -106,7 +102,18 @@ def _padding_of(
         widths = before, after, *widths
     if mode != "circular":
         _check_left(sizes, pad)
-    return tuple(cropped), (*(0,) * (6 - len(pad)), *widths)
+    padded = getattr(calls, f"_pad_{mode}")
+    return padded, tuple(cropped), (*(0,) * (6 - len(pad)), *widths)
+
+
+def _check_padded_length(ndim: int, length: int) -> None:
+    if length % 2:
+        raise RuntimeError("Padding length must be divisible by 2")
+    if length > 2 * ndim:
+        raise RuntimeError(
+            "Padding length should be less than or equal to two times the input dimension but got "
+            f"padding length {length} and input of dimension {ndim}"
+        )
 
 
 def _check_padded_dims(ndim: int, length: int) -> None:
