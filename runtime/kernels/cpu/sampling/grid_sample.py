@@ -87,7 +87,11 @@ def _along_points(
     grid: TensorSpec,
     modes: tuple[int, int, bool],
 ) -> LaunchPlan:
-    """Write how the sum of gradient times value changes with the points."""
+    """Write how the sum of gradient times value changes with the points; not at all if it is of
+    the nearest elements."""
+    if modes[0] == NEAREST:
+        numel = result.numel
+        return LaunchPlan(lambda out, *_: out[:numel].fill(0), None)
     images = _planes(operand, 0, grad_output), _planes(operand, 1, input)
     views = _points(out, 0, result), *images, _points(operand, 2, grid)
     arrays = ([result], [grad_output, input, grid], *views)
@@ -276,8 +280,7 @@ def sample(first, last, out, x, grid, lengths, per_dim, mode, padding, align):
     count, taps = grid.shape[1], per_dim ** grid.shape[2]
     chunks = (count + CHUNK - 1) // CHUNK
     places, weights = np.empty((taps, CHUNK), np.int64), np.empty((taps, CHUNK), x.dtype)
-    slopes, sources = np.empty((0, 0, 0), x.dtype), np.empty((taps, CHUNK), np.uint64)
-    edges, rows = np.empty(CHUNK, np.int64), grid.shape[2] * per_dim
+    slopes, rows = np.empty((0, 0, 0), x.dtype), grid.shape[2] * per_dim
     lines, index = np.empty((4, CHUNK), x.dtype), np.empty((rows, CHUNK), np.int64)
     parts = np.empty((2, rows, CHUNK), x.dtype)  # weights along each dim, and their slopes
     for item in range(first, last):
@@ -286,16 +289,8 @@ def sample(first, last, out, x, grid, lengths, per_dim, mode, padding, align):
         points = grid[n, start:end]
         ways = per_dim, mode, padding, align, lines, index, parts
         fill_taps(places, weights, slopes, points, lengths, *ways)
-        listed = fill_sources(sources, edges, places, end - start)
         for c in range(x.shape[1]):
-            plane, row = x[n, c], out[n, c, start:end]
-            add_taps(row, plane, sources, weights)
-            for j in range(listed):
-                i, total = edges[j], T(0)
-                for k in range(taps):
-                    if places[k, i] >= 0:
-                        total += weights[k, i] * plane[sources[k, i]]
-                row[i] = total
+            add_taps(out[n, c, start:end], x[n, c], places, weights)
 
 
 @typed
@@ -351,34 +346,25 @@ def coordinate(point, length, padding, align):
 
 
 @typed
-def fill_sources(sources, edges, places, count):
-    """Where taps are read: 0 if outside. Returns how many points have such; edges lists them."""
-    edges[:], listed = 0, 0
-    for k in range(places.shape[0]):
-        for i in range(count):
-            edges[i] |= places[k, i]
-            sources[k, i] = np.uint64(max(places[k, i], 0))
-    for i in range(count):
-        is_outside = edges[i] < 0
-        edges[listed] = i
-        listed += is_outside
-    return listed
+def read(plane, place, weight):
+    """A tap's part of the sum: 0 outside, of whatever lies there. No branch, or it is no vector."""
+    found = plane[np.uint64(place if place >= 0 else 0)]
+    return weight * (found if place >= 0 else T(0))
 
 
 @typed
-def add_taps(row, plane, sources, weights):
-    """row[i] = the sum of weights[k, i] * plane[sources[k, i]]; a choice for every tap costs more
-    than doing points at the edge again."""
-    row[:], taps = T(0), sources.shape[0]
+def add_taps(row, plane, places, weights):
+    """row[i] = the sum of weights[k, i] * plane[places[k, i]]."""
+    row[:], taps = T(0), places.shape[0]
     for k in range(0, taps - 3, 4):
         for i in range(row.size):
             total = row[i]
             for tap in range(k, k + 4):
-                total += weights[tap, i] * plane[sources[tap, i]]
+                total += read(plane, places[tap, i], weights[tap, i])
             row[i] = total
     for k in range(taps // 4 * 4, taps):
         for i in range(row.size):
-            row[i] += weights[k, i] * plane[sources[k, i]]
+            row[i] += read(plane, places[k, i], weights[k, i])
 
 
 @typed
@@ -398,9 +384,10 @@ def spread(first, last, out, grad, grid, lengths, per_dim, mode, padding, align)
             for c in range(out.shape[1]):
                 plane, row = out[n, c], grad[n, c, start:]
                 for k in range(taps):
+                    place, weight = places[k], weights[k]
                     for i in range(points.shape[0]):
-                        if places[k, i] >= 0:
-                            plane[places[k, i]] += weights[k, i] * row[i]
+                        if place[i] >= 0:
+                            plane[np.uint64(place[i])] += weight[i] * row[i]
 
 
 @typed
