@@ -106,6 +106,19 @@ def test_values_and_gradients(
         np.testing.assert_allclose(result, wanted, rtol=tolerance, atol=tolerance)
 
 
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("length", [1, 2, attention.FEW_QUERIES + 1])
+@pytest.mark.parametrize("masked, causal", [(False, False), (True, False), (False, True)])
+def test_few_queries_read_keys_and_values_where_they_lie(
+    length: int, dtype: str, masked: bool, causal: bool
+) -> None:
+    case = draw((2, length, 77, 3, 33, 18), dtype, masked, causal)
+    case = case._replace(key=turned(case.key, (2, 0, 1, 3)), value=turned(case.value, (0, 1, 2, 3)))
+    assert case.key.strides[3] == case.value.strides[3] == case.key.itemsize
+    for result, wanted in zip(computed(case), expected(case), strict=True):
+        np.testing.assert_allclose(result, wanted, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype])
+
+
 @pytest.mark.parametrize(
     "sizes", [(0, 2, 2, 2, 2, 2), (1, 0, 3, 1, 2, 2), (1, 3, 0, 2, 2, 2), (1, 2, 3, 1, 0, 2)]
 )

@@ -25,6 +25,7 @@ from torchgen_out._runtime.kernels.typed import TypedKernel, joint_text, typed, 
 Array = Any
 BLOCK_NUMEL = 1 << 15  # scores of a block
 ROWS_AT_MOST, ROWS_AT_LEAST = 128, 12
+FEW_QUERIES = 2  # for which keys and values are read where they lie: packing costs as much
 CAUSAL_ROWS = 24  # fewer: a block computes the columns that its last row sees
 PRODUCTS_PER_ELEMENT = 8  # products that take as long as an element of element-wise work
 NUMBERS = np.dtype(np.int64)
@@ -90,7 +91,7 @@ def _effort(sizes: Array, batch: int) -> tuple[int, int]:
     return batch * heads * -(-length // rows), work
 
 
-@or_arrays(plan_attention, results=2)
+@or_arrays(plan_attention, results=2, any_order=True)
 def attention(
     output: Array,
     logsumexp: Array,
@@ -265,19 +266,61 @@ def finish_scores(lines, r, seen, scale, mask, step, allowed):
         lines[r, i] = T(-np.inf)
 
 
+@typed_sum
+def dot(first, second, n):
+    """The sum of the products of the elements at two addresses."""
+    total = T(0)
+    for i in range(n):
+        total += element(first, i) * element(second, i)
+    return total
+
+
+@typed_sum
+def write_products(lines, r, query, key, gap, count, n):
+    """lines[r, j] = query key[j], for elements side by side, keys a gap apart."""
+    for j in range(count):
+        lines[r, j] = dot(query, key + j * gap * SIZE, n)
+
+
+@typed_sum
+def add_values(out, lines, r, value, gap, count, n):
+    """out = the sum of lines[r, j] * value[j], four at a time, for elements side by side."""
+    for i in range(n):
+        put(out, i, T(0))
+    for j in range(0, count - 3, 4):
+        a, b = value + j * gap * SIZE, value + (j + 1) * gap * SIZE
+        c, d = value + (j + 2) * gap * SIZE, value + (j + 3) * gap * SIZE
+        of_a, of_b, of_c, of_d = lines[r, j], lines[r, j + 1], lines[r, j + 2], lines[r, j + 3]
+        for i in range(n):
+            first = of_a * element(a, i) + of_b * element(b, i)
+            second = of_c * element(c, i) + of_d * element(d, i)
+            put(out, i, element(out, i) + (first + second))
+    for j in range(count // 4 * 4, count):
+        own, weight = value + j * gap * SIZE, lines[r, j]
+        for i in range(n):
+            put(out, i, element(out, i) + weight * element(own, i))
+
+
 @typed
 def write_scores(lines, rows, seen, begin, head, memory, sizes, strides, scale, keys, start, edge):
     """lines[r, j] = scale * query[begin + r] key[j] + mask, for r < rows and j < seen.
 
-    Rows are whole panels. start: the address of lines.
+    Rows are whole panels. start: the address of lines. keys: that of packed ones, 0 for those that
+    are read where they lie.
     """
     heads, _, columns, size, _, _, causal = sizes
     far = padded(columns)
     query = place_of(memory, strides, 0, heads, head, begin)
-    multiply(
-        *(start, far, 0, 0, rows, padded(seen), query, strides[1], strides[3]),
-        *(keys, size, size, edge),
-    )
+    if keys:
+        multiply(
+            *(start, far, 0, 0, rows, padded(seen), query, strides[1], strides[3]),
+            *(keys, size, size, edge),
+        )
+    else:
+        key = place_of(memory, strides, 1, heads, head, 0)
+        for r in range(rows):
+            row = query + r * strides[1] * SIZE
+            write_products(lines, r, row, key, strides[5], seen, size)
     for r in range(rows):
         mask = place_of_mask(memory, strides, heads, head, begin + r)
         allowed = min(begin + r + 1, seen) if causal else seen
@@ -312,20 +355,23 @@ def attend(first, last, memory, sizes, strides, scale):
     """The output's blocks of queries from first to last, counted through all heads."""
     heads, length, columns, size, width, block, causal = sizes
     far, blocks = padded(columns), (length + block - 1) // block
-    room = np.empty((block + size) * far + columns * padded(width) + (ROWS + 2) * WIDTH, T)
+    are_rows = strides[3] == 1 and strides[7] == 1 and strides[11] == 1
+    is_short = are_rows and length <= FEW_QUERIES  # nothing is packed
+    packing = 0 if is_short else size * far + columns * padded(width)
+    room = np.empty(block * far + packing + (ROWS + 2) * WIDTH, T)
     tops, totals = np.empty(block, T), np.empty(block, T)
     start = np.int64(room.ctypes.data)
     scores = (-start // SIZE) % WIDTH  # the first element of a cache line
-    keys = start + (scores + block * far) * SIZE
+    keys = np.int64(0) if is_short else start + (scores + block * far) * SIZE
     values = keys + size * far * SIZE
-    edge = values + columns * padded(width) * SIZE
+    edge = start + (scores + block * far + packing) * SIZE
     clear_edge(edge)
     lines = room[scores : scores + block * far].reshape(block, far)
     bits = lines.view(BITS)  # no line is taken out: a view counts references, at 15 ns each
     packed = -1
     for unit in range(first, last):
         head, begin = unit // blocks, unit % blocks * block
-        if head != packed:
+        if head != packed and not is_short:
             key = place_of(memory, strides, 1, heads, head, 0)
             value = place_of(memory, strides, 2, heads, head, 0)
             pack(keys, key, strides[7], strides[5], size, columns)
@@ -342,10 +388,16 @@ def attend(first, last, memory, sizes, strides, scale):
         sums = memory[5] + (head * length + begin) * SIZE
         finish_sums(tops[:rows], totals[:rows], sums)
         out, gap = place_of(memory, strides, 4, heads, head, begin), strides[17]
-        multiply(
-            *(out, gap, 0, 0, rows, width, start + scores * SIZE, far, np.int64(1)),
-            *(values, columns, seen, edge),
-        )
+        if is_short:
+            value = place_of(memory, strides, 2, heads, head, 0)
+            for r in range(rows):
+                row = out + r * gap * SIZE
+                add_values(row, lines, r, value, strides[9], seen, width)
+        else:
+            multiply(
+                *(out, gap, 0, 0, rows, width, start + scores * SIZE, far, np.int64(1)),
+                *(values, columns, seen, edge),
+            )
         for r in range(rows):
             for j in range(width):
                 put(out, r * gap + j, element(out, r * gap + j) * totals[r])
