@@ -79,11 +79,13 @@ def embedding_bag_backward(
     """
     order = ops.arange(indices.numel(), device=indices.device)
     bags = ops.searchsorted(offsets.to(order.dtype), order, right=True) - 1
-    each = (grad / bag_sizes.clamp(min=1).unsqueeze(1) if is_mean else grad)[bags]
+    shares = grad / bag_sizes.clamp(min=1).unsqueeze(1) if is_mean else grad
+    each = shares.index_select(0, bags)
     of_weight = of_samples = None
     if mask[1] and per_sample_weights is not None:
-        products = (each * weight[indices]).sum(-1)
-        of_samples = products.masked_fill(indices == padding_idx, 0)
+        of_samples = (each * weight.index_select(0, indices)).sum(-1)
+        if padding_idx >= 0:
+            of_samples = of_samples.masked_fill(indices == padding_idx, 0)
     if mask[0]:
         if per_sample_weights is not None:
             each = each * per_sample_weights.unsqueeze(1)

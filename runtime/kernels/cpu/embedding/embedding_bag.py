@@ -8,6 +8,8 @@ import numpy as np
 
 from torchgen_out._runtime import errors
 from torchgen_out._runtime.kernels import threads
+from torchgen_out._runtime.kernels.build import kernel
+from torchgen_out._runtime.kernels.cpu.folding import contiguous
 from torchgen_out._runtime.kernels.cpu.indexing.places import as_int64, check_range
 from torchgen_out._runtime.kernels.typed import typed
 
@@ -38,7 +40,7 @@ def embedding_bag(
         weight,
         indices,
         offsets,
-        np.ascontiguousarray(factors),
+        contiguous(factors),
         is_mean,
         padding_idx,
     )
@@ -70,16 +72,35 @@ def _run(
     """Run a loop over bags, which threads share, once all indices and offsets are known good."""
     flat, starts, out = as_int64(indices), as_int64(offsets), results[0]
     check_range(flat, len(weight), lambda bad: errors.bag_index(bad, len(weight)))
-    if starts.size and not (starts[0] == 0 and starts[-1] <= flat.size):
+    edges = np.empty(starts.size + 1, np.int64)
+    if not fill_edges(edges, starts, flat.size):
         raise errors.bag_offsets(starts[0], starts[-1], flat.size)
-    if (starts[1:] < starts[:-1]).any():
+    if not ascends(edges):
         raise RuntimeError("embedding_bag: offsets must not descend")
     if not starts.size:
         return
-    arrays = *results, weight, flat, np.append(starts, flat.size)
     work = (flat.size + starts.size) * out.shape[1]
-    given = *map(np.ascontiguousarray, arrays), *rest
-    threads.run_ranges(loop.of(out.dtype), len(out), work, *given)
+    arrays = *results, contiguous(weight), flat, edges, *rest
+    threads.run_ranges(loop.of(out.dtype), len(out), work, *arrays)
+
+
+@kernel
+def fill_edges(edges, starts, count):
+    """Where bags begin and, behind the last, how many indices there are. Returns whether the first
+    begins at 0, and the last one inside."""
+    for b in range(starts.size):
+        edges[b] = starts[b]
+    edges[starts.size] = count
+    return starts.size == 0 or (starts[0] == 0 and starts[starts.size - 1] <= count)
+
+
+@kernel
+def ascends(edges):
+    """Whether none is less than the one before."""
+    descends = False
+    for b in range(edges.size - 1):
+        descends |= edges[b + 1] < edges[b]
+    return not descends
 
 
 @typed

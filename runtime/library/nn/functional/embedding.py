@@ -139,7 +139,9 @@ def _bag_starts(input: Any, offsets: Any) -> Any:
                 f"of fixed length sequences. However, found offsets of type {type(offsets)}"
             )
         count, length = input.shape
-        return torch.arange(count, device=input.device) * length
+        if not length:
+            return ops.zeros(count, dtype=torch.int64, device=input.device)
+        return ops.arange(0, count * length, length, device=input.device)
     if input.dim() != 1:
         raise ValueError(
             f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}"
