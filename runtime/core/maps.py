@@ -37,16 +37,23 @@ _lock = threading.Lock()
 _advance: Any = Generator.advance
 
 
-@contextmanager
-def entered(each: Map) -> Iterator[None]:
-    """Be inside one more map."""
-    before = state.entered
-    _count(1)
-    state.entered = (*before, each)
-    try:
-        yield
-    finally:
-        state.entered = before
+class entered:
+    """Be inside one more map; the value is its level."""
+
+    __slots__ = ("before", "each")
+
+    def __init__(self, each: Map) -> None:
+        self.each = each
+        self.before: tuple[Map, ...] = ()
+
+    def __enter__(self) -> int:
+        self.before = state.entered
+        _count(1)
+        state.entered = (*self.before, self.each)
+        return len(state.entered)
+
+    def __exit__(self, *raised: object) -> None:
+        state.entered = self.before
         _count(-1)
 
 

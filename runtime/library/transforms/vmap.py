@@ -7,8 +7,7 @@ for such tensors (`ops/composite/batched`), and maps nest.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torchgen_out as torch
@@ -56,14 +55,20 @@ def vmap(
     def mapped(*args: Any, **kwargs: Any) -> Any:
         leaves, dims, spec = _taken_apart(func, in_dims, args)
         size = _common_size(leaves, dims)
-        step = max(size, 1) if chunk_size is None else chunk_size
-        made = [
-            _run(
-                func, _part(leaves, dims, at, step, size), dims, spec, out_dims, randomness, kwargs
-            )
-            for at in range(0, size, step) or (0,)
-        ]
-        return _joined(made)
+
+        def run(leaves: Sequence[Any], size: int) -> Results:
+            return _run(func, leaves, size, dims, spec, out_dims, randomness, kwargs)
+
+        if chunk_size is None or size <= chunk_size:
+            return _joined([run(leaves, size)])
+        starts = range(0, size, chunk_size)
+        counts = [min(chunk_size, size - at) for at in starts]
+        return _joined(
+            [
+                run(_part(leaves, dims, at, count), count)
+                for at, count in zip(starts, counts, strict=True)
+            ]
+        )
 
     return mapped
 
@@ -71,6 +76,7 @@ def vmap(
 def _run(
     func: Callable[..., Any],
     leaves: Sequence[Any],
+    size: int,
     dims: Sequence[int | None],
     spec: Any,
     out_dims: OutDims,
@@ -78,8 +84,7 @@ def _run(
     kwargs: dict[str, Any],
 ) -> Results:
     """The results, samples along dim 0 of all that `out_dims` gives a dim."""
-    size = _common_size(leaves, dims)
-    with entered(randomness, size) as level:
+    with maps.entered(maps.Map(randomness, size)) as level:
         inside = [
             leaf if dim is None else batched.batch(leaf.movedim(dim, 0), level)
             for leaf, dim in zip(leaves, dims, strict=True)
@@ -91,13 +96,6 @@ def _run(
             _outside(func, each, dim, level, size) for each, dim in zip(made, places, strict=True)
         ]
         return whole, places, structure
-
-
-@contextmanager
-def entered(randomness: str, size: int) -> Iterator[int]:
-    """Be inside one more map; the value is its level."""
-    with maps.entered(maps.Map(randomness, size)):
-        yield len(maps.state.entered)
 
 
 def all_samples(value: Tensor, level: int, size: int) -> Tensor:
@@ -135,11 +133,10 @@ def _taken_apart(
     func: Callable[..., Any], in_dims: InDims, args: tuple[Any, ...]
 ) -> tuple[list[Any], list[int | None], Any]:
     """The arguments' leaves, the dim of samples of each, and their structure."""
-    called = f"vmap({_named(func)}, in_dims={in_dims}, ...)(<inputs>)"
     if not isinstance(in_dims, (int, tuple)):
         raise ValueError(
-            f"{called}: expected `in_dims` to be int or a (potentially nested) tuple matching the "
-            f"structure of inputs, got: {type(in_dims)}."
+            f"{_called(func, in_dims)}: expected `in_dims` to be int or a (potentially nested) "
+            f"tuple matching the structure of inputs, got: {type(in_dims)}."
         )
     if not args:
         raise ValueError(
@@ -150,17 +147,26 @@ def _taken_apart(
     dims = pytree._broadcast_to_and_flatten(in_dims, spec)
     if dims is None:
         raise ValueError(
-            f"{called}: in_dims is not compatible with the structure of `inputs`. in_dims has "
-            f"structure {pytree.tree_flatten(in_dims)[1]} but inputs has structure {spec}."
+            f"{_called(func, in_dims)}: in_dims is not compatible with the structure of `inputs`. "
+            f"in_dims has structure {pytree.tree_flatten(in_dims)[1]} but inputs has structure "
+            f"{spec}."
         )
-    found = [_dim_of(called, leaf, dim) for leaf, dim in zip(leaves, dims, strict=True)]
+    found = [
+        dim if dim is None else _dim_of(func, in_dims, leaf, dim)
+        for leaf, dim in zip(leaves, dims, strict=True)
+    ]
     return leaves, found, spec
 
 
-def _dim_of(called: str, leaf: Any, dim: Any) -> int | None:
+def _called(func: Callable[..., Any], in_dims: InDims) -> str:
+    return f"vmap({_named(func)}, in_dims={in_dims}, ...)(<inputs>)"
+
+
+def _dim_of(func: Callable[..., Any], in_dims: InDims, leaf: Any, dim: Any) -> int:
     """Where a leaf has its samples; of numbers `in_dims=0` for all says nothing."""
-    if dim is None:
-        return None
+    if isinstance(leaf, Tensor) and isinstance(dim, int) and -leaf.ndim <= dim < leaf.ndim:
+        return dim % leaf.ndim
+    called = _called(func, in_dims)
     if not isinstance(dim, int):
         raise ValueError(
             f"{called}: Got in_dim={dim} for an input but in_dim must be either an integer "
@@ -171,31 +177,24 @@ def _dim_of(called: str, leaf: Any, dim: Any) -> int | None:
             f"{called}: Got in_dim={dim} for an input but the input is of type {type(leaf)}. We "
             "cannot vmap over non-Tensor arguments, please use None as the respective in_dim"
         )
-    if not -leaf.ndim <= dim < leaf.ndim:
-        raise ValueError(
-            f"{called}: Got in_dim={dim} for some input, but that input is a Tensor of "
-            f"dimensionality {leaf.ndim} so expected in_dim to satisfy -{leaf.ndim} <= in_dim < "
-            f"{leaf.ndim}."
-        )
-    return dim % leaf.ndim
+    raise ValueError(
+        f"{called}: Got in_dim={dim} for some input, but that input is a Tensor of "
+        f"dimensionality {leaf.ndim} so expected in_dim to satisfy -{leaf.ndim} <= in_dim < "
+        f"{leaf.ndim}."
+    )
 
 
 def _common_size(leaves: Sequence[Any], dims: Sequence[int | None]) -> int:
-    sizes = [x.shape[dim] for x, dim in zip(leaves, dims, strict=True) if dim is not None]
+    sizes = [x._sizes[dim] for x, dim in zip(leaves, dims, strict=True) if dim is not None]
     if not sizes:
         raise ValueError("vmap: Expected at least one Tensor to vmap over, in_dims is None for all")
-    if len(set(sizes)) > 1:
+    if sizes.count(sizes[0]) < len(sizes):
         raise errors.mapped_sizes(sizes)
     return int(sizes[0])
 
 
-def _part(
-    leaves: Sequence[Any], dims: Sequence[int | None], at: int, step: int, size: int
-) -> list[Any]:
+def _part(leaves: Sequence[Any], dims: Sequence[int | None], at: int, count: int) -> list[Any]:
     """The arguments of some of the samples."""
-    count = min(step, size - at)
-    if count == size:
-        return list(leaves)
     return [
         leaf if dim is None else leaf.narrow(dim, at, count)
         for leaf, dim in zip(leaves, dims, strict=True)
@@ -207,6 +206,8 @@ def _part(
 
 def _result_dims(func: Callable[..., Any], out_dims: OutDims, spec: Any) -> list[int | None]:
     """Where each result has its samples."""
+    if out_dims.__class__ is int:
+        return [out_dims] * int(spec.num_leaves)
     called = f"vmap({_named(func)}, ..., out_dims={out_dims})"
     if not all(isinstance(each, int | None) for each in pytree.tree_leaves(out_dims)):
         raise ValueError(
@@ -237,4 +238,5 @@ def _with_dim_at(chunks: Sequence[Any], dim: int | None) -> Any:
     if dim is None:
         return chunks[0]
     whole = chunks[0] if len(chunks) == 1 else torch.cat(list(chunks))
-    return whole.movedim(0, shapes.normalize_dim(dim, whole.ndim))
+    to = shapes.normalize_dim(dim, whole.ndim)
+    return whole.movedim(0, to) if to else whole

@@ -38,13 +38,28 @@ def _refused(self: Tensor, mat2: Tensor, ndim: int) -> Any:
 
 
 def mv(self: Any, vec: Any) -> Any:
-    """`self @ vec`."""
-    return ops.mm(self, vec.unsqueeze(-1)).squeeze(-1)
+    """`self @ vec`; one product of all vectors where samples share the matrix."""
+    if self.ndim != 2 or vec.ndim != 1 or self.shape[1] != vec.shape[0]:
+        return ops.mm(self, vec.unsqueeze(-1)).squeeze(-1)
+    sides = Sides(self, vec)
+    matrices, vectors = sides.values
+    if not sides.held[0]:
+        return sides.batch(ops.mm(vectors, ops.t(matrices)))
+    if not sides.held[1]:
+        return sides.batch(ops.matmul(matrices, vectors))
+    return sides.batch(ops.squeeze(ops.bmm(matrices, ops.unsqueeze(vectors, 2)), 2))
 
 
 def dot(self: Any, tensor: Any) -> Any:
     """The sum of products of two vectors."""
-    return ops.mm(self.unsqueeze(0), tensor.unsqueeze(1)).squeeze(1).squeeze(0)
+    if self.ndim != 1 or tensor.ndim != 1 or self.shape != tensor.shape:
+        return ops.mm(self.unsqueeze(0), tensor.unsqueeze(1)).squeeze(1).squeeze(0)
+    sides = Sides(self, tensor)
+    if not all(sides.held):
+        shared, vectors = sorted(sides.values, key=lambda each: len(each._sizes))
+        return sides.batch(ops.mv(vectors, shared))
+    rows, columns = ops.unsqueeze(sides.values[0], 1), ops.unsqueeze(sides.values[1], 2)
+    return sides.batch(ops.reshape(ops.bmm(rows, columns), [sides.size]))
 
 
 def vdot(self: Any, other: Any) -> Any:
