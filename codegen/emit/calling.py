@@ -127,7 +127,8 @@ def _asked(operator: Operator, names: dict[str, str]) -> Iterator[str]:
     for argument in operator.arguments:
         name = names[argument.name]
         if argument.type.is_tensor_list:
-            yield f"holds_others({name})"
+            plain = _PLAIN_CLASSES[translate.only_tensors(argument.type.element)]
+            yield f"holds_others({name}, {plain})"
         elif argument.type.holds_tensors:
             yield f"{name}.__class__ not in {_PLAIN_CLASSES[translate.only_tensors(argument.type)]}"
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from torchgen_out._runtime import errors
 from torchgen_out._runtime.autograd import api, grad_mode
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
@@ -116,8 +117,8 @@ def jacobian(
         blocks = []
         for nr, output in enumerate(outputs):
             rows: list[list[Tensor]] = [[] for _ in xs]
-            for number in output.reshape(-1).unbind():
-                found = _gradients((number,), xs, None, create_graph)
+            for unit in _units(output):
+                found = _gradients((output,), xs, (unit,), create_graph)
                 what = f"Output {nr} of the user-provided function"
                 filled = _filled(found, xs, strict, create_graph, what)
                 for row, grad in zip(rows, filled, strict=True):
@@ -264,6 +265,15 @@ def _vector(v: Any, like: Tensors, single: bool, condition: str) -> Tensors:
         if each.shape != x.shape:
             raise RuntimeError(f"v has invalid size: should be {x.shape} but got {each.shape}.")
     return listed
+
+
+def _units(output: Tensor) -> Iterator[Tensor]:
+    """For each element of an output the gradient of it alone."""
+    if output.requires_grad and output.dtype.is_complex:
+        raise errors.implicit_gradient_complex(output.dtype)
+    count, one = output.numel(), output.detach().new_ones((1,))
+    for place in range(count):
+        yield ops._put_slice(one, (count,), 0, place).reshape(output.shape)
 
 
 def _gradients(

@@ -123,8 +123,8 @@ def _gathers(function: Function) -> bool:
     return bool(function.__code__.co_flags & inspect.CO_VARARGS)
 
 
-def holds_others(values: Any) -> bool:
-    """Whether a list of tensors holds something else than plain ones, or is no list."""
+def holds_others(values: Any, plain: set[type]) -> bool:
+    """Whether a list of tensors holds something else than those of plain classes, or is no list."""
     if isinstance(values, (tuple, list)):
-        return not overrides.TENSORS.issuperset(map(type, values))
+        return not plain.issuperset(map(type, values))
     return True

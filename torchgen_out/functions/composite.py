@@ -2870,7 +2870,7 @@ def broadcast_tensors(*args: Any, tensors: Any = None) -> tuple[Tensor, ...]:
     """
     if tensors is None:
         tensors = args if len(args) != 1 else as_list(args, "broadcast_tensors", "tensors")
-    if holds_others(tensors):
+    if holds_others(tensors, TENSORS):
         if (_answer := overridden(broadcast_tensors, locals())) is not NotImplemented:
             return _answer
         check_tensors("broadcast_tensors", ("tensors", 0, "tensors", tensors))
@@ -2886,7 +2886,7 @@ def meshgrid(*args: Any, tensors: Any = None, indexing: str | None = None) -> tu
         tensors = args if len(args) != 1 else as_list(args, "meshgrid", "tensors")
     if indexing is not None and indexing.__class__ is not str:
         indexing = as_str(indexing, "meshgrid", "indexing", 0)
-    if holds_others(tensors):
+    if holds_others(tensors, TENSORS):
         if (_answer := overridden(meshgrid, locals())) is not NotImplemented:
             return _answer
         check_tensors("meshgrid", ("tensors", 0, "tensors", tensors))
@@ -3077,7 +3077,7 @@ def atleast_1d__Sequence(*args: Any, tensors: Any = None) -> tuple[Tensor, ...]:
     """
     if tensors is None:
         tensors = args if len(args) != 1 else as_list(args, "atleast_1d", "tensors")
-    if holds_others(tensors):
+    if holds_others(tensors, TENSORS):
         if (_answer := overridden(atleast_1d__Sequence, locals())) is not NotImplemented:
             return _answer
         check_tensors("atleast_1d", ("tensors", 0, "tensors", tensors))
@@ -3103,7 +3103,7 @@ def atleast_2d__Sequence(*args: Any, tensors: Any = None) -> tuple[Tensor, ...]:
     """
     if tensors is None:
         tensors = args if len(args) != 1 else as_list(args, "atleast_2d", "tensors")
-    if holds_others(tensors):
+    if holds_others(tensors, TENSORS):
         if (_answer := overridden(atleast_2d__Sequence, locals())) is not NotImplemented:
             return _answer
         check_tensors("atleast_2d", ("tensors", 0, "tensors", tensors))
@@ -3129,7 +3129,7 @@ def atleast_3d__Sequence(*args: Any, tensors: Any = None) -> tuple[Tensor, ...]:
     """
     if tensors is None:
         tensors = args if len(args) != 1 else as_list(args, "atleast_3d", "tensors")
-    if holds_others(tensors):
+    if holds_others(tensors, TENSORS):
         if (_answer := overridden(atleast_3d__Sequence, locals())) is not NotImplemented:
             return _answer
         check_tensors("atleast_3d", ("tensors", 0, "tensors", tensors))
@@ -3968,7 +3968,7 @@ def split_backward(
         split_size = as_int(split_size, "split_backward", "split_size", 2)
     if dim.__class__ is not int:
         dim = as_int(dim, "split_backward", "dim", 3)
-    if holds_others(grads):
+    if holds_others(grads, OPTIONAL_TENSORS):
         _answer = overridden(split_backward, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -3985,7 +3985,7 @@ def split_with_sizes_backward(
     """
     if dim.__class__ is not int:
         dim = as_int(dim, "split_with_sizes_backward", "dim", 3)
-    if holds_others(grads):
+    if holds_others(grads, OPTIONAL_TENSORS):
         _answer = overridden(split_with_sizes_backward, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -4003,7 +4003,7 @@ def chunk_backward(
         chunks = as_int(chunks, "chunk_backward", "chunks", 2)
     if dim.__class__ is not int:
         dim = as_int(dim, "chunk_backward", "dim", 3)
-    if holds_others(grads):
+    if holds_others(grads, OPTIONAL_TENSORS):
         _answer = overridden(chunk_backward, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -4017,7 +4017,7 @@ def unbind_backward(grads: Sequence[Tensor | None], dim: int) -> Tensor:
     """
     if dim.__class__ is not int:
         dim = as_int(dim, "unbind_backward", "dim", 2)
-    if holds_others(grads):
+    if holds_others(grads, OPTIONAL_TENSORS):
         _answer = overridden(unbind_backward, locals())
         if _answer is not NotImplemented:
             return _answer
@@ -4853,7 +4853,7 @@ def histogramdd__TensorList_bins(
         density = as_bool(density, "histogramdd", "density", 5)
     if (
         input.__class__ not in TENSORS
-        or holds_others(bins)
+        or holds_others(bins, TENSORS)
         or weight.__class__ not in OPTIONAL_TENSORS
     ):
         if (_answer := overridden(histogramdd__TensorList_bins, locals())) is not NotImplemented:
@@ -5306,7 +5306,7 @@ def chain_matmul(*args: Any, matrices: Any = None, out: Tensor | None = None) ->
     """
     if matrices is None:
         matrices = args if len(args) != 1 else as_list(args, "chain_matmul", "matrices")
-    if holds_others(matrices):
+    if holds_others(matrices, TENSORS):
         if (_answer := overridden(chain_matmul, locals())) is not NotImplemented:
             return _answer
         check_tensors("chain_matmul", ("matrices", 0, "tensors", matrices))
@@ -5321,7 +5321,7 @@ def linalg_multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) ->
 
     Multiplies a chain of matrices in the cheapest order; the first and the last may be vectors.
     """
-    if holds_others(tensors):
+    if holds_others(tensors, TENSORS):
         if (_answer := overridden(linalg_multi_dot, locals())) is not NotImplemented:
             return _answer
         check_tensors("linalg_multi_dot", ("tensors", 0, "tensors", tensors))
@@ -5349,7 +5349,7 @@ def einsum(
         tensors = args if len(args) != 1 else as_list(args, "einsum", "tensors")
     if equation.__class__ is not str:
         equation = as_str(equation, "einsum", "equation", 1)
-    if holds_others(tensors):
+    if holds_others(tensors, TENSORS):
         if (_answer := overridden(einsum, locals())) is not NotImplemented:
             return _answer
         check_tensors("einsum", ("tensors", 1, "tensors", tensors))
@@ -6739,7 +6739,7 @@ def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
 
     Puts tensors side by side: along dimension 1, vectors along their only one.
     """
-    if holds_others(tensors):
+    if holds_others(tensors, TENSORS):
         if (_answer := overridden(hstack, locals())) is not NotImplemented:
             return _answer
         check_tensors("hstack", ("tensors", 0, "tensors", tensors))
@@ -6753,7 +6753,7 @@ def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
 
     Puts tensors on top of each other: along dimension 0, vectors as rows.
     """
-    if holds_others(tensors):
+    if holds_others(tensors, TENSORS):
         if (_answer := overridden(vstack, locals())) is not NotImplemented:
             return _answer
         check_tensors("vstack", ("tensors", 0, "tensors", tensors))
@@ -6767,7 +6767,7 @@ def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
 
     Puts tensors behind each other: along dimension 2.
     """
-    if holds_others(tensors):
+    if holds_others(tensors, TENSORS):
         if (_answer := overridden(dstack, locals())) is not NotImplemented:
             return _answer
         check_tensors("dstack", ("tensors", 0, "tensors", tensors))
@@ -6781,7 +6781,7 @@ def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Ten
 
     Puts tensors side by side, vectors as columns.
     """
-    if holds_others(tensors):
+    if holds_others(tensors, TENSORS):
         if (_answer := overridden(column_stack, locals())) is not NotImplemented:
             return _answer
         check_tensors("column_stack", ("tensors", 0, "tensors", tensors))
@@ -6799,7 +6799,7 @@ def block_diag(*args: Any, tensors: Any = None) -> Tensor:
     """
     if tensors is None:
         tensors = args if len(args) != 1 else as_list(args, "block_diag", "tensors")
-    if holds_others(tensors):
+    if holds_others(tensors, TENSORS):
         if (_answer := overridden(block_diag, locals())) is not NotImplemented:
             return _answer
         check_tensors("block_diag", ("tensors", 0, "tensors", tensors))
@@ -6813,7 +6813,7 @@ def cartesian_prod(*args: Any, tensors: Any = None) -> Tensor:
     """
     if tensors is None:
         tensors = args if len(args) != 1 else as_list(args, "cartesian_prod", "tensors")
-    if holds_others(tensors):
+    if holds_others(tensors, TENSORS):
         if (_answer := overridden(cartesian_prod, locals())) is not NotImplemented:
             return _answer
         check_tensors("cartesian_prod", ("tensors", 0, "tensors", tensors))
@@ -6975,7 +6975,7 @@ def gradient__tensorarray(
         return respelled(gradient__tensorarray, locals())
     if edge_order.__class__ is not int:
         edge_order = as_int(edge_order, "gradient", "edge_order", 0)
-    if input.__class__ not in TENSORS or holds_others(spacing):
+    if input.__class__ not in TENSORS or holds_others(spacing, TENSORS):
         if (_answer := overridden(gradient__tensorarray, locals())) is not NotImplemented:
             return _answer
         check_tensors("gradient", ("self", 0, "tensor", input), ("spacing", 1, "tensors", spacing))
@@ -10594,7 +10594,7 @@ def lstm_cell(
     """
     if (
         input.__class__ not in TENSORS
-        or holds_others(hx)
+        or holds_others(hx, TENSORS)
         or w_ih.__class__ not in TENSORS
         or w_hh.__class__ not in TENSORS
         or b_ih.__class__ not in OPTIONAL_TENSORS

@@ -66,7 +66,7 @@ def linalg_multi_dot(tensors: Sequence[Tensor]) -> Tensor:
 
     Multiply matrices in the cheapest order.
     """
-    if holds_others(tensors):
+    if holds_others(tensors, TENSORS):
         if (_answer := overridden(linalg_multi_dot, locals())) is not NotImplemented:
             return _answer
         check_tensors("linalg_multi_dot", ("tensors", 0, "tensors", tensors))
