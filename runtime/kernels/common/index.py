@@ -138,7 +138,7 @@ class Product(NamedTuple):
 MOST_WRITTEN = 27
 """Elements of a window that are written out; a larger one pays for its loops anyway."""
 
-LEAST_WRITTEN = 1 << 13
+LEAST_WRITTEN = 1 << 12
 """Elements of all windows together from which they are."""
 
 
