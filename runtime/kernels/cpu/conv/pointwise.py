@@ -77,7 +77,7 @@ def _launch(
         before, at_before = x, -1
         if has_bias:
             bias, at_x, at_w, at, _ = rest
-            before, at_before = np.repeat(bias[at : at + groups * m], width), 0
+            before, at_before = bias[at : at + groups * m].repeat(width), 0
         else:
             at_x, at_w, _ = rest
         for g in range(groups):
