@@ -11,7 +11,6 @@ import numpy as np
 from torchgen_out._runtime.backends.common.given_results import make_reduction_out_call
 from torchgen_out._runtime.backends.common.reduction_plan import (
     DimPlan,
-    Strided,
     last_run,
     plan_dims,
     plan_memory,
@@ -132,7 +131,7 @@ class StridedLoop(NamedTuple):
 
     kernel: Any
     results: int
-    walk: Strided
+    numbers: tuple[int, ...]
     work: int
     in_steps: bool = False
 
@@ -379,22 +378,27 @@ class Fold:
         if walk is not None and plan.numel == 1 and is_large:
             return None  # threads share what is copied side by side
         if walk is not None:
-            return StridedLoop(strided_kernel(self.spec, walk.over_rows), plan.numel, walk, work)
+            return StridedLoop(
+                strided_kernel(self.spec, walk.over_rows), plan.numel, walk.numbers, work
+            )
         if plan.numel != 1 or not plan.count or not self.folds_in_steps:
             return None
         inner = plan_dims(sizes, last_run(sizes, strides), False)
         walk = plan_strided(sizes, strides, inner.reduced)
         if walk is None or walk.over_rows:
             return None
-        return StridedLoop(strided_kernel(self.spec, False), inner.numel, walk, work, True)
+        return StridedLoop(strided_kernel(self.spec, False), inner.numel, walk.numbers, work, True)
 
     def _run_strided(
         self, buffer: Any, x: Tensor, loop: StridedLoop, scalars: Sequence[Any]
     ) -> None:
-        kernel, count, walk, work, in_steps = loop
+        kernel, count, numbers, work, in_steps = loop
         memory = typed_buffer(x)[x._offset :]
         made = np.empty(count, self.storage_dtype) if in_steps else buffer
-        threads.run_ranges(kernel, count, work, made, memory, *walk.numbers, *scalars)
+        if work < 2 * threads.GRAIN:
+            kernel(0, count, made, memory, *numbers, *scalars)
+        else:
+            threads.run_ranges(kernel, count, work, made, memory, *numbers, *scalars)
         if in_steps:
             self.kernel(buffer, made, count)
 

@@ -236,3 +236,20 @@ def test_narrow_columns_with_gaps(dtype: Any, width: int, step: int) -> None:
         for fold in ("sum", "amax", "amin", "any") if dtype is not torch.bool else ("sum", "any"):
             found, expected = (getattr(each, fold)(0) for each in (view, dense))
             np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-6)
+
+
+@pytest.mark.usefixtures("threading")
+@pytest.mark.parametrize("rows", [1, 15, 16, 17, 40, 331])
+@pytest.mark.parametrize("width", [1, 5, 16, 17, 63, 64])
+def test_narrow_rows_with_gaps(width: int, rows: int) -> None:
+    """Rows are folded in one order, wherever they lie, and whichever thread takes them."""
+    rng = np.random.default_rng(3)
+    memory = torch.from_numpy(rng.standard_normal((7, rows + 2, width + 3)).astype(np.float32))
+    memory[:, :, width:] = memory[:, rows:] = float("nan")
+    view = memory[:, :rows, :width]
+    dense = view.contiguous()
+    for fold in ("sum", "amax", "amin", "count_nonzero"):
+        found, expected = (getattr(each, fold)(-1).numpy() for each in (view, dense))
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+    turned = view.flip(1).sum(-1).flip(1)
+    np.testing.assert_array_equal(turned.numpy(), dense.sum(-1).numpy())

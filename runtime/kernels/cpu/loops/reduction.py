@@ -23,15 +23,12 @@ from torchgen_out._runtime.kernels.cpu.loops.rows import (
     IN_LANES_ONCE,
     IN_LANES_REPEATED,
     IN_ORDER,
-    LONG_ROW,
     ROW,
+    ROW_WITH_IDENTITY,
     ROWS,
     SHORT_ROWS,
-    SHORT_ROWS_WITH_IDENTITY,
     SOME_IN_ORDER,
     SOME_REPEATED,
-    STRIDED_ROW,
-    STRIDED_ROW_WITH_IDENTITY,
 )
 from torchgen_out._runtime.kernels.cpu.loops.runs import load, store
 from torchgen_out._runtime.kernels.vecmath import complex_source, compose
@@ -252,24 +249,18 @@ def rows_text(spec: ReductionSpec) -> str:
         wide=_numpy_name(_wider(spec.acc)),
         first="np.bool_(identity())" if spec.acc.kind == "b" else "identity()",
     )
-    short_rows = (SHORT_ROWS if in_lanes else SHORT_ROWS_WITH_IDENTITY).format(
-        scalars=scalars,
-        project=_projected(spec),
-    )
+    project = _projected(spec)
     setup = f"    lanes = np.empty(LANES, {_acc_type(spec)})\n"
-    passed = ", lanes" if in_lanes else ""
-    strided_row = STRIDED_ROW if in_lanes else STRIDED_ROW_WITH_IDENTITY
     rows = ROWS.format(
         scalars=scalars,
-        strided_row=strided_row.format(scalars=scalars, passed=passed),
-        project=_projected(spec),
-        short_rows=short_rows,
-        fold_row=(LONG_ROW if in_lanes else ROW).format(scalars=scalars),
+        project=project,
+        fold_row=(ROW if in_lanes else ROW_WITH_IDENTITY).format(scalars=scalars),
         setup=setup,
-        strided_setup=setup if in_lanes else "",
-        passed=passed,
+        partial_setup=setup if in_lanes else "",
+        passed=", lanes" if in_lanes else "",
     )
-    return _preamble(spec, "rows") + body + "\n\n" + rows
+    short_rows = SHORT_ROWS.format(scalars=scalars, project=project)
+    return _preamble(spec, "rows") + "\n\n".join((body, short_rows, rows))
 
 
 def _folds_of_many(spec: ReductionSpec) -> tuple[str, str]:

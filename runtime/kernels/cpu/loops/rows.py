@@ -5,6 +5,7 @@ from __future__ import annotations
 FOLD_WITH_IDENTITY = '''\
 BLOCK = 1024
 LANES = 16
+SHORT = LANES  # elements of rows that are folded side by side
 
 
 @inner
@@ -30,19 +31,20 @@ def fold(x, start, stop{scalars}):
 
 
 @inner
-def fold_short(run, n, lanes{scalars}):
-    """lanes[lane] = the fold of run[lane * n : (lane + 1) * n]."""
+def fold_short(run, step, n, lanes{scalars}):
+    """lanes[lane] = the fold of run[lane * step : lane * step + n]."""
     for lane in range(LANES):
         lanes[lane] = identity()
     for k in range(n):
         for lane in range(LANES):
-            i = np.uint64(lane * n + k)
+            i = np.uint64(lane * step + k)
             lanes[lane] = reduce(lanes[lane], {element}{scalars})
 '''
 
 FOLD_FEW = '''\
 LANES = 16
 LONG = 4 * LANES
+SHORT = LONG - 1  # elements of rows that are folded side by side
 
 
 @inner
@@ -162,62 +164,54 @@ def fold(x, start, stop, lanes{scalars}):
 
 
 @inner
-def fold_short(run, n, lanes{scalars}):
-    """lanes[lane] = the fold of run[lane * n : (lane + 1) * n].
+def fold_short(run, step, n, lanes{scalars}):
+    """lanes[lane] = the fold of run[lane * step : lane * step + n].
 
     An element waits for the one before it in its row; the rows do not wait for each other.
     """
     for lane in range(LANES):
-        i = np.uint64(lane * n)
+        i = np.uint64(lane * step)
         lanes[lane] = {element}
     k = 1
     while k + 4 <= n:
         for lane in range(LANES):
-            four = fold_four(run, np.uint64(lane * n + k), np.uint64(1){scalars})
+            four = fold_four(run, np.uint64(lane * step + k), np.uint64(1){scalars})
             lanes[lane] = combine(lanes[lane], four)
         k += 4
     for k in range(k, n):
         for lane in range(LANES):
-            i = np.uint64(lane * n + k)
+            i = np.uint64(lane * step + k)
             lanes[lane] = reduce(lanes[lane], {element}{scalars})
 '''
 
-SHORT_ROWS = """\
-    if n < LONG:
-        for row in range(0, out.size - LANES + 1, LANES):
-            fold_short(x[row * n : (row + LANES) * n], n, lanes{scalars})
-            for lane in range(LANES):
-                acc = lanes[lane]
-                out[row + lane] = {project}
-        for row in range(out.size // LANES * LANES, out.size):
-            acc = fold_few(x[row * n : (row + 1) * n]{scalars})
-            out[row] = {project}
-        return
-"""
+SHORT_ROWS = '''\
+@inner
+def fold_short_rows(start, stop, out, x, rows, n, step, outer, lanes{scalars}):
+    """`strided` of rows of few elements, LANES of them at once. With the last of a matrix, some
+    before them are folded again: so all are folded in one order."""
+    for o in range(start // rows, (stop + rows - 1) // rows):
+        k, end = greater(start - o * rows, 0), lesser(stop - o * rows, rows)
+        while k < end:
+            first = lesser(k, rows - LANES)
+            begin = o * outer + first * step
+            fold_short(x[begin : begin + (LANES - 1) * step + n], step, n, lanes{scalars})
+            count = lesser(first + LANES, end) - k
+            results = out[o * rows + k : o * rows + k + count]
+            if count == LANES:
+                for lane in range(LANES):
+                    acc = lanes[lane]
+                    results[lane] = {project}
+            else:
+                for i in range(count):
+                    acc = lanes[k - first + i]
+                    results[i] = {project}
+            k += count
+'''
 
-SHORT_ROWS_WITH_IDENTITY = """\
-    if (n <= LANES) & (out.size >= LANES):
-        for first in range(0, out.size, LANES):
-            row = lesser(first, out.size - LANES)  # the last ones again: in one order, all of them
-            fold_short(x[row * n : (row + LANES) * n], n, lanes{scalars})
-            for lane in range(LANES):
-                acc = lanes[lane]
-                out[row + lane] = {project}
-        return
-    if n <= BLOCK:
-        for row in range(out.size):
-            acc = fold_block(x[row * n : (row + 1) * n]{scalars})
-            out[row] = {project}
-        return
-"""
-
-ROW = "fold(x, row * n, (row + 1) * n{scalars})"
-LONG_ROW = "fold_many(x[row * n : (row + 1) * n], lanes{scalars})"
-"""One row's fold: in general, and of at least LONG elements without an identity."""
-STRIDED_ROW = "fold(x, begin, begin + n{passed}{scalars})"
-STRIDED_ROW_WITH_IDENTITY = """\
+ROW = "fold(x, begin, begin + n, lanes{scalars})"
+ROW_WITH_IDENTITY = """\
 fold_block(x[begin : begin + n]{scalars}) if n <= BLOCK else fold(x, begin, begin + n{scalars})"""
-"""The same of a row of those that have gaps between them."""
+"""One row's fold."""
 
 ROWS = '''\
 GATHERED = 4096  # elements with gaps between them that are copied side by side at a time
@@ -226,9 +220,13 @@ GATHERED = 4096  # elements with gaps between them that are copied side by side 
 @entry
 def kernel(out, x, n{scalars}):
     """out[row] = the fold of x[row * n : (row + 1) * n]."""
-{setup}{short_rows}    for row in range(out.size):
-        acc = {fold_row}
-        out[row] = {project}
+{setup}    if (n <= SHORT) & (out.size >= LANES):
+        fold_short_rows(0, out.size, out, x, out.size, n, n, 0, lanes{scalars})
+    else:
+        for row in range(out.size):
+            begin = row * n
+            acc = {fold_row}
+            out[row] = {project}
 
 
 @inner
@@ -262,12 +260,15 @@ def strided(start, stop, out, x, rows, n, step, outer, along{scalars}):
 
     start, stop: which results, counted through.
     """
-{strided_setup}    run = np.empty(GATHERED if along != 1 else 1, x.dtype)
+{setup}    if (along == 1) & (n <= SHORT) & (rows >= LANES):
+        fold_short_rows(start, stop, out, x, rows, n, step, outer, lanes{scalars})
+        return
+    run = np.empty(GATHERED if along != 1 else 1, x.dtype)
     k = start % rows
     begin = start // rows * outer + k * step
     for row in range(start, stop):
         if along == 1:
-            acc = {strided_row}
+            acc = {fold_row}
         else:
             acc = fold_apart(x, begin, n, along, run{passed}{scalars})
         out[row] = {project}
@@ -281,7 +282,7 @@ def strided(start, stop, out, x, rows, n, step, outer, along{scalars}):
 @entry
 def partial(part, start, stop, parts, x{scalars}):
     """One thread's share of a full reduction."""
-{strided_setup}    parts[part] = fold(x, start, stop{passed}{scalars})
+{partial_setup}    parts[part] = fold(x, start, stop{passed}{scalars})
 
 
 @entry
