@@ -27,6 +27,10 @@ GRAIN = 1 << 15
 WAKING = 8
 """Grains of work from which on a thread that sleeps is woken: that costs about as much as two."""
 
+LEAST_RUN = 256
+"""Elements side by side in each of many rows that are worth a thread of their own: where they are
+fewer, threads write to the same lines of the cache, and each walks all rows."""
+
 CACHE_LINE = 64
 """Parts of flat arrays begin at multiples of so many elements: whatever their size, threads write
 to lines of their own."""

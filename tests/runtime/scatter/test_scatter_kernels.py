@@ -237,7 +237,8 @@ def test_places_repeated_along_the_last_dim(name: str, threads: int) -> None:
     torch.set_num_threads(threads)
     try:
         for shape, covered in (((5, 3), (9, 3)), ((4, 6), (2, 5)), ((2, 300, 80), (2, 700, 80)),
-                               ((3, 4, 5, 6), (2, 7, 5, 4)), ((7, 0), (3, 0))):  # fmt: skip
+                               ((3, 4, 5, 6), (2, 7, 5, 4)), ((30, 600), (400, 600)),
+                               ((7, 0), (3, 0))):  # fmt: skip
             x, src = (torch.from_numpy(rng.standard_normal(each)) for each in (shape, covered))
             dim = 0 if len(shape) == 2 else 1
             for own in (covered[:-1], (*[1] * dim, covered[dim], *[1] * (len(shape) - dim - 2))):

@@ -156,7 +156,7 @@ class Call(NamedTuple):
         if launch.looks is None:
             return Bound(*known)
         looks, along = (self.extents[name] if name else 1 for name in launch.looks)
-        return Bound(*known, looks, along if along > count else 0)
+        return Bound(*known, looks, along if along // threads.LEAST_RUN > count else 0)
 
     def _apart(self, launch: Launch) -> tuple[str, ...]:
         """The arrays in whose memory no other one lies: results that were made for the call."""
@@ -337,12 +337,15 @@ def _looking_first(bound: Bound, begin: Callable[..., Sequence[Any]] | None) -> 
         return run_short
     if work < 2 * threads.GRAIN:
         return partial(entry, 0, bound.count, 0, *numbers)
-    count, mode = (bound.along, places.ALONG) if bound.along else (bound.count, places.WRITE)
+    count, mode, share = bound.count, places.WRITE, work
+    if bound.along:
+        count, mode = bound.along, places.ALONG
+        share = min(work, bound.along // threads.LEAST_RUN * threads.GRAIN)
 
     def run(*args: Any) -> bool:
         if not threads.run_ranges(entry, looks, work, places.LOOK, *numbers, *args):
             return False
         args = args if begin is None else begin(*args)
-        return threads.run_ranges(entry, count, work, mode, *numbers, *args)
+        return threads.run_ranges(entry, count, share, mode, *numbers, *args)
 
     return run

@@ -155,6 +155,7 @@ def _make_run(
     entry, check = _entries(word)
     numel, lanes = index.numel, walk.outer * walk.inner
     geometry, work = walk.geometry(how, numel), lanes * walk.count
+    parts = max(walk.outer, lanes // threads.LEAST_RUN)
     number = None if value is None else np.asarray(value).astype(dtype).reshape(1).view(word)
 
     is_short = max(work, walk.outer * walk.size * walk.inner) < 2 * threads.GRAIN
@@ -187,7 +188,7 @@ def _make_run(
             if fine:
                 if out.ctypes.data != self.ctypes.data + at * self.itemsize:
                     copy_parts((target, old[at : at + out.size]))
-                threads.run_ranges(entry, lanes, work, False, *arrays)
+                threads.run_ranges(entry, lanes, min(work, parts * threads.GRAIN), False, *arrays)
         if not fine:
             raise refuse(slots[at_slots : at_slots + numel].reshape(index.sizes))
 
