@@ -160,20 +160,11 @@ def _laid(sizes: tuple[int, ...], strides: tuple[int, ...], dim: int) -> _Laid:
 
 
 def make_several_taker(key: int) -> Way | None:
-    """The way of `tensor[tensor, tensor ...]`, perhaps with slices among them; None as above."""
-    if not is_on_cpu(key) or key & keys.ZERO_DIM:
+    """The way of `tensor[tensor, tensor ...]`, perhaps with slices among them, outside autograd;
+    None as above."""
+    if not is_on_cpu(key) or key & (keys.ZERO_DIM | keys.GRAD):
         return None
-    take = _make_take(key & ~keys.GRAD)
-    if not key & keys.GRAD:
-        return take
-    recorded = _make_recorded_take(take)
-
-    def take_recorded(self: Tensor, items: Sequence[Any]) -> Tensor | None:
-        if any(each.__class__ is not Tensor for each in items):  # views are recorded before
-            return None
-        return recorded(self, list(items))  # type: ignore[no-any-return]
-
-    return take_recorded
+    return _make_take(key)
 
 
 def _make_take(bare: int) -> Way:

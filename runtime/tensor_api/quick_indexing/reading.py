@@ -28,8 +28,12 @@ from torchgen_out._runtime.tensor_api.quick_indexing.gathering import (
 _slice = builtins.slice
 _at = tuple.__getitem__
 _TAIL = slice(1, None)
+_ALL = slice(None)
 _MOST = 1 << 10  # more dims than there are
-_INDICES = dtypes.int64.index, dtypes.bool.index  # the keys of index tensors with dims
+_BASIC = frozenset((int, _slice, type(None), type(...)))  # the classes of items that make views
+_TENSORS = frozenset((Tensor,))
+_MASK = dtypes.bool.index
+_INDICES = dtypes.int64.index, _MASK  # the keys of index tensors with dims
 _NUMBER = dtypes.int64.index | keys.ZERO_DIM  # of one that is one number
 
 
@@ -137,6 +141,8 @@ def make_part(key: int) -> Way | None:
 
 def _taken(self: Tensor, items: tuple[Any, ...]) -> Tensor | None:
     """The elements at several index tensors, or at one behind `...` or slices of everything."""
+    if items[0].__class__ is int:
+        return _taken_of_row(self, items)
     dim = _indexed(self, items)
     take = (several_takers if dim is None else among_takers)[self._key]
     if take is None:
@@ -145,19 +151,108 @@ def _taken(self: Tensor, items: tuple[Any, ...]) -> Tensor | None:
     return found
 
 
+def _taken_of_row(self: Tensor, items: tuple[Any, ...]) -> Tensor | None:
+    """What all items but the first, a number, take of the row that this selects."""
+    select, number = selects[self._key], items[0]
+    if select is None or not -(size := _at(self._sizes, 0)) <= number < size:
+        return None
+    rest = items[1] if len(items) == 2 else items[1:]
+    ways = readers.get(rest.__class__)
+    if ways is None:
+        return None
+    row = select(self, 0, number)
+    way = ways[row._key]
+    return None if way is None else way(row, rest)  # type: ignore[no-any-return]
+
+
 def _indexed(self: Tensor, items: tuple[Any, ...]) -> int | None:
     """The dim that a vector, the last item, indexes if all before it take everything; else None."""
-    dim, before = len(items) - 1, items[:-1]
-    if len(items[-1]._sizes) > 1:
+    first, last, dim = items[0], items[-1], len(items) - 1
+    if last.__class__ is not Tensor or len(last._sizes) > 1:
         return None
-    if len(before) == 1 and before[0] is ...:
-        return len(self._sizes) - 1
-    is_sole = before and all(each.__class__ is _slice and _is_whole(each) for each in before)
-    return dim if is_sole and dim < len(self._sizes) else None
+    if first is ...:
+        return len(self._sizes) - 1 if dim == 1 else None
+    if first.__class__ is not _slice or dim >= len(self._sizes):
+        return None
+    is_sole = all(each.__class__ is _slice and _is_whole(each) for each in items[:-1])
+    return dim if is_sole else None
 
 
 def _is_whole(item: _slice) -> bool:
     return item.start is None and item.stop is None and item.step is None
+
+
+def _taken_of_view(self: Tensor, items: tuple[Any, ...], seen: Way) -> Tensor | None:
+    """The elements at index tensors, of the view that all other items make by a way."""
+    if items[0].__class__ is int:
+        return _taken_of_row(self, items)
+    if _TENSORS.issuperset(map(type, items)):
+        collected: _Collected | None = ((), list(items))
+    else:
+        collected = _collected(self, items)
+    if collected is None:
+        return None
+    others, indices = collected
+    viewed = seen(self, others) if others else self
+    if viewed is None or not indices:
+        return viewed
+    take = among_takers[viewed._key]
+    return None if take is None else take(viewed, indices)  # type: ignore[no-any-return]
+
+
+_Collected = tuple[tuple[Any, ...], list[Tensor | None]]
+"""Items with slices in the place of index tensors, none of them if these make no view; and the
+index tensors as the operator `index` takes them of it."""
+
+
+def _collected(self: Tensor, items: tuple[Any, ...]) -> _Collected | None:
+    """Views apart from index tensors; None if an item is of another kind."""
+    others: list[Any] = []
+    indices: list[Tensor | None] = []
+    dim = behind = 0  # behind: the first dim behind the index tensors so far
+    is_seen = False
+    for item in items:
+        cls = item.__class__
+        if cls is int:
+            others.append(item)
+            is_seen = True
+            continue
+        if cls is list:
+            item = listed(item)
+            if item is None:
+                return None
+            cls = Tensor
+        if cls is Tensor:
+            key = item._key
+            if key == _NUMBER:
+                others.append(interop.item(item))
+                is_seen = True
+                continue
+            if key not in _INDICES:
+                return None
+            indices += [*[None] * (dim - behind), item]
+            count = len(item._sizes) if key == _MASK else 1
+            others += [_ALL] * count
+            behind = dim = dim + count
+            continue
+        others.append(item)
+        if item is ...:
+            dim += max(len(self._sizes) - sum(map(_dims_taken, items)), 0)
+        elif item is None or cls is _slice:
+            is_seen = is_seen or item is None or not _is_whole(item)
+            dim += 1
+        else:
+            return None
+    if not is_seen and dim > len(self._sizes):
+        return None
+    return (tuple(others) if is_seen else ()), indices
+
+
+def _dims_taken(item: Any) -> int:
+    """How many dims an item takes; `...` and None take none."""
+    if item.__class__ is Tensor and item._key == _MASK:
+        return len(item._sizes)
+    return item is not None and item is not ...
 
 
 def _make_recorded_part() -> Way:
@@ -167,11 +262,10 @@ def _make_recorded_part() -> Way:
     unsqueeze = registered.operators["unsqueeze"].calls
 
     def part(self: Tensor, items: tuple[Any, ...]) -> Tensor | None:
-        if items and items[-1].__class__ is Tensor and items[-1]._key in _INDICES:
-            return _taken(self, items)
+        if not _BASIC.issuperset(map(type, items)):
+            return _taken_of_view(self, items, part)
         view, dim, behind = self, 0, len(self._sizes)
         for item in items:  # behind: dims of the tensor that no item has met
-            cls = item.__class__
             if item is None:
                 view = unsqueeze[view._key](view, dim)
                 dim += 1
@@ -186,18 +280,17 @@ def _make_recorded_part() -> Way:
                 return None
             behind -= 1
             size = _at(view._sizes, dim)
-            if cls is int:
+            if item.__class__ is int:
                 if not -size <= item < size:
                     return None
                 view = (select if dim else selects)[view._key](view, dim, item)
-            elif cls is _slice and (item.step is None or is_forward(item)):
+            elif is_forward(item):
                 start, stop, step = item.indices(size)
                 if start or stop < size or step > 1:
                     view = (cut if dim else cuts)[view._key](view, dim, start, stop, step)
                 dim += 1
             else:
-                take = several_takers[self._key]
-                return None if take is None else take(self, items)
+                return None
         return None if view is self else view
 
     return part
