@@ -14,6 +14,6 @@ class TwinStorage(Storage):
     __slots__ = ("original",)
 
     def __init__(self, original: Storage, version: int = 0) -> None:
-        super().__init__(original.buffer)
+        self.buffer = original.buffer
         self.original = original
         self.version = version

@@ -14,7 +14,7 @@ from torchgen_out._runtime.autograd.node import LEAF, Node
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core.sparse import SparseStorage
 from torchgen_out._runtime.core.storage import Storage
-from torchgen_out._runtime.core.tensor import Tensor, alias
+from torchgen_out._runtime.core.tensor import Tensor, build
 from torchgen_out._runtime.core.user_warnings import warn
 
 # -- requires_grad, grad_fn ---------------------------------------------------------------------
@@ -182,11 +182,15 @@ def _retains_grad(self: Tensor) -> bool:
 # -- the data -----------------------------------------------------------------------------------
 
 
+_OWN_BITS = keys.GRAD | keys.OVERRIDES
+"""What of its key is a tensor's own, and not its data's."""
+
+
 def _data(self: Tensor) -> Tensor:
     """The same data outside autograd. Writes to it go unnoticed: `detach()` is safer."""
-    twin = alias(self, self._sizes, self._strides, self._offset)
-    twin._storage = _twin(self._storage, 0)
-    return twin
+    storage = self._storage if self._shared is None else self._shared
+    key = self._key & ~_OWN_BITS
+    return build(key, self._sizes, self._strides, self._offset, _twin(storage, 0), self._flat)
 
 
 def _twin(storage: Storage, version: int) -> Storage:
@@ -196,10 +200,6 @@ def _twin(storage: Storage, version: int) -> Storage:
         made.version = version
         return made
     return TwinStorage(storage, version)
-
-
-_OWN_BITS = keys.GRAD | keys.OVERRIDES
-"""What of its key a tensor keeps that gets the data of another."""
 
 
 def _set_data(self: Tensor, source: Tensor) -> None:
