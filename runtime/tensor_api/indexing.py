@@ -70,6 +70,10 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
         return
     if index is True:
         index = ...
+    part = reading.basic_view(self, index)
+    if part is not None:
+        _write(part, value)
+        return
     items = _items(index)
     viewed, collected = _resolve(self, items)
     if not collected:

@@ -162,7 +162,7 @@ def _taken_of_row(self: Tensor, items: tuple[Any, ...]) -> Tensor | None:
         return None
     row = select(self, 0, number)
     way = ways[row._key]
-    return None if way is None else way(row, rest)  # type: ignore[no-any-return]
+    return None if way is None else way(row, rest)
 
 
 def _indexed(self: Tensor, items: tuple[Any, ...]) -> int | None:
@@ -197,7 +197,7 @@ def _taken_of_view(self: Tensor, items: tuple[Any, ...], seen: Way) -> Tensor | 
     if viewed is None or not indices:
         return viewed
     take = among_takers[viewed._key]
-    return None if take is None else take(viewed, indices)  # type: ignore[no-any-return]
+    return None if take is None else take(viewed, indices)
 
 
 _Collected = tuple[tuple[Any, ...], list[Tensor | None]]
@@ -410,3 +410,12 @@ readers: dict[type, Ways] = {
     type(...): Ways(make_whole),
 }
 """The ways of `tensor[index]` by the class of the index; other classes have none."""
+
+
+def basic_view(self: Tensor, index: Any) -> Tensor | None:
+    """The view that an int, a slice or a tuple of these makes; None for others, and rare ones."""
+    cls = index.__class__
+    if not (_BASIC.issuperset(map(type, index)) if cls is tuple else cls is int or cls is _slice):
+        return None
+    way = readers[cls][self._key]
+    return None if way is None else way(self, index)
