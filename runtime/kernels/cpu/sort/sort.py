@@ -26,14 +26,13 @@ from torchgen_out._runtime.kernels.cpu.folding import (
 )
 from torchgen_out._runtime.kernels.cpu.planned import or_arrays
 from torchgen_out._runtime.kernels.cpu.sort import sort_plans
-from torchgen_out._runtime.kernels.cpu.sort.sort_plans import float_key
+from torchgen_out._runtime.kernels.cpu.sort.sort_plans import float_key, settle_ties
+from torchgen_out._runtime.kernels.cpu.sort.top import HEAP_SHARE, top_of_rows
 
 Array = Any
 
 MOST_COMPARED = 8  # elements of a line compared each with each
 RUN = 256  # lines compared in step
-LANES = 32  # elements compared with the threshold at once
-HEAP_SHARE = 16  # `topk` keeps a heap while k is below this part of the row, else it sorts
 
 
 @or_arrays(sort_plans.plan_ordered, results=2, any_order=True)
@@ -143,7 +142,7 @@ def sort_rows(order: Array, rows: Array, descending: bool) -> None:
     found = np.argsort(rows, axis=1)
     order[...] = found[:, ::-1] if descending else found
     run_of, begins = np.empty((2, rows.shape[1]), np.int64)
-    _settle_ties(order, rows, run_of, begins)
+    settle_ties(order, rows, run_of, begins)
 
 
 def _spread_bits(rows: Array) -> int:
@@ -190,44 +189,6 @@ def _unpack(order, packed, mask):
 
 
 @kernel
-def _settle_ties(order, rows, run_of, begins):
-    """Put the places of equal neighbours into ascending order; NaN equals NaN here.
-
-    run_of, begins: room for a row. Nothing is sorted: the places are counted out to their runs.
-    (An array's `sort` takes memory, and a kernel that does so is compiled in every process.)
-    """
-    count = rows.shape[1]
-    for row in range(rows.shape[0]):
-        # 1. Look for a tie.
-        last = 1
-        while last < count and _differ(rows, order, row, last):
-            last += 1
-        if last >= count:
-            continue
-        # 2. Number the runs of equal values, and note where they begin.
-        run = 0
-        begins[0] = 0
-        run_of[order[row, 0]] = 0
-        for i in range(1, count):
-            if _differ(rows, order, row, i):
-                run += 1
-                begins[run] = i
-            run_of[order[row, i]] = run
-        # 3. Give the places, as they ascend, to their runs.
-        for i in range(count):
-            run = run_of[i]
-            order[row, begins[run]] = i
-            begins[run] += 1
-
-
-@kernel
-def _differ(rows, order, row, i):
-    """Whether value i of the sorted row is another than the one before it."""
-    before, value = rows[row, order[row, i - 1]], rows[row, order[row, i]]
-    return value != before and (value == value or before == before)
-
-
-@kernel
 def _take_rows(values, rows, order):
     for row in range(order.shape[0]):
         for i in range(order.shape[1]):
@@ -245,7 +206,7 @@ def _first_of_rows(
     row_values, row_indices = np.empty(shape, self.dtype), np.empty(shape, np.int64)
     if k * HEAP_SHARE <= rows.shape[1]:
         arrays = row_values, row_indices, rows
-        threads.run_rows(_top_of_rows, arrays, largest, work=rows.shape[1] // k)
+        threads.run_rows(top_of_rows, arrays, largest, work=rows.shape[1] // k)
     else:
         order = np.empty(rows.shape, np.int64)
         sort_rows(order, rows, largest)
@@ -253,89 +214,6 @@ def _first_of_rows(
         _take_rows(row_values, rows, row_indices)
     store_rows(values, row_values, dim)
     store_rows(indices, row_indices, dim)
-
-
-@kernel
-def _top_of_rows(values, indices, rows, largest):
-    """Scan each row with a heap of the best k: the worst of them, at the root, is the threshold.
-
-    Few elements pass the threshold, so a scan costs a comparison per element.
-    """
-    k = values.shape[1]
-    for row in range(rows.shape[0]):
-        heap, places = values[row], indices[row]
-        for i in range(k):
-            heap[i] = rows[row, i]
-            places[i] = i
-        for root in range(k // 2 - 1, -1, -1):
-            _sift_down(heap, places, root, k, largest)
-        start = k
-        while start < rows.shape[1]:
-            start = _next_candidate(rows[row], start, heap[0], largest)
-            if start < rows.shape[1]:
-                value = rows[row, start]
-                if _is_better(value, start, heap[0], places[0], largest):
-                    heap[0] = value
-                    places[0] = start
-                    _sift_down(heap, places, 0, k, largest)
-                start += 1
-        for stop in range(k - 1, 0, -1):
-            heap[0], heap[stop] = heap[stop], heap[0]
-            places[0], places[stop] = places[stop], places[0]
-            _sift_down(heap, places, 0, stop, largest)
-
-
-@kernel
-def _next_candidate(row, start, worst, largest):
-    """The next place whose value may be better; blocks without one are passed over whole."""
-    n = row.size
-    while start + LANES <= n:
-        block = row[start : start + LANES]
-        found = False
-        if largest:
-            for lane in range(LANES):
-                found |= not block[lane] <= worst
-        else:
-            for lane in range(LANES):
-                found |= not block[lane] >= worst
-        if found:
-            break
-        start += LANES
-    while start < n:
-        value = row[start]
-        if (not value <= worst) if largest else (not value >= worst):
-            break
-        start += 1
-    return start
-
-
-@kernel
-def _sift_down(heap, places, root, count, largest):
-    """Restore the order below `root`: a parent is worse than its children."""
-    while True:
-        child = 2 * root + 1
-        if child >= count:
-            return
-        other = child + 1
-        if other < count and _is_better(
-            heap[child], places[child], heap[other], places[other], largest
-        ):
-            child = other
-        if not _is_better(heap[root], places[root], heap[child], places[child], largest):
-            return
-        heap[root], heap[child] = heap[child], heap[root]
-        places[root], places[child] = places[child], places[root]
-        root = child
-
-
-@kernel
-def _is_better(a, place_a, b, place_b, largest):
-    """Whether a comes before b: by value, NaN as the greatest, then by place."""
-    if a == b or (a != a and b != b):
-        return place_a < place_b
-    if largest:
-        return a > b or a != a
-    return a < b or b != b
 
 
 @or_arrays(sort_plans.plan_order_statistic, results=2)

@@ -18,11 +18,13 @@ from torchgen_out._runtime.kernels.build import kernel
 from torchgen_out._runtime.kernels.common.folded import sizes_around, strides_around
 from torchgen_out._runtime.kernels.cpu.loop_plans import operand, out, plan_loop
 from torchgen_out._runtime.kernels.cpu.small import is_small
+from torchgen_out._runtime.kernels.cpu.sort.top import HEAP_SHARE, top_of_rows
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
 Array = Any
 SMALL = 1 << 14
-LONGEST = 256  # the longest row sorted for a few of its elements; a scan is faster from there on
+LONG, LONG_SHARE = 4096, 256  # of longer rows, less than this part is found faster by a scan
+LONGEST = 256  # the longest row that is sorted for a few of its elements; of others these are apart
 MOST_COMPARED = 32  # elements of a row compared each with each
 FLOAT32, FLOAT64, INT64, UINT64 = map(np.dtype, ("float32", "float64", "int64", "uint64"))
 WHOLE = tuple(map(np.dtype, ("int64", "int32", "int16", "int8", "uint8")))
@@ -44,7 +46,10 @@ def plan_ordered(
             order = values.memory_order
             self, dim = self.permuted(order), order.index(dim % len(order))
         return _plan_first(self, sizes_around(self.sizes, dim)[1], dim, descending)
-    return _plan_first(self, k, dim, descending, LONGEST) if k else None
+    size = sizes_around(self.sizes, dim)[1]
+    if not k or (size > LONG and k * LONG_SHARE <= size):
+        return None
+    return _plan_first(self, k, dim, descending)
 
 
 def plan_order_statistic(
@@ -85,7 +90,7 @@ def plan_mode(
         results = [out(i, shape[0], shape[2]) for i in range(2)]
         views = *results, operand(0, *shape)
         return plan_loop(most_frequent, [values, indices], [self], *views)
-    walk = _walk(self, dim, SMALL)
+    walk = _walk(self, dim)
     if walk is None:
         return None
     take = take_most_frequent.entry_point((FLOAT32, INT64, UINT64, FLOAT32, *(int,) * 7))
@@ -96,54 +101,67 @@ Walk = tuple[int, ...]
 """Sizes before, at and behind the dim, then the strides of self there."""
 
 
-def _walk(
-    self: TensorSpec, dim: int, longest: int, dtypes: Container[Any] = (FLOAT32,)
-) -> Walk | None:
+def _walk(self: TensorSpec, dim: int, dtypes: Container[Any] = (FLOAT32,)) -> Walk | None:
     if self.dtype not in dtypes or not 0 < prod(self.sizes) <= SMALL:
         return None
     shape, strides = sizes_around(self.sizes, dim), strides_around(self.sizes, self.strides, dim)
-    return None if strides is None or shape[1] > longest else (*shape, *strides)
+    return None if strides is None else (*shape, *strides)
 
 
-def _plan_first(
-    self: TensorSpec, count: int, dim: int, descending: bool, longest: int = SMALL
-) -> LaunchPlan | None:
+def _plan_first(self: TensorSpec, count: int, dim: int, descending: bool) -> LaunchPlan | None:
     """The plan for the first `count` of each row in order."""
     dtype = self.dtype
-    walk = _walk(self, dim, longest, (*WHOLE, FLOAT32, FLOAT64))
+    walk = _walk(self, dim, (*WHOLE, FLOAT32, FLOAT64))
     if walk is None:
         return None
     take = take_first.entry_point((dtype, INT64, UINT64, dtype, *(int,) * 8))
     make = _make_run if dtype == FLOAT32 else partial(_make_run_of, dtype)
-    return LaunchPlan(make(walk, descending, take), (count,))
+    return LaunchPlan(make(walk, descending, take, count), (count,))
 
 
 def _plan_one(self: TensorSpec, dim: int, which: int, place: int) -> LaunchPlan | None:
     """The plan for one element of each row."""
-    walk = _walk(self, dim, SMALL)
+    walk = _walk(self, dim)
     if walk is None:
         return None
     take = take_one.entry_point((FLOAT32, INT64, UINT64, FLOAT32, *(int,) * 9))
     return LaunchPlan(_make_run(walk, False, take), (which, place))
 
 
-def _make_run(walk: Walk, descending: bool, take: Callable[..., Any]) -> Callable[..., None]:
-    """Sort the rows, then have `take` read off the results, by the numbers of the plan."""
+def _make_run(
+    walk: Walk, descending: bool, take: Callable[..., Any], count: int = SMALL
+) -> Callable[..., None]:
+    """Sort the rows, or the first `count` of each, then have `take` read off the results, by the
+    numbers of the plan."""
     pack = pack_rows.entry_point((UINT64, FLOAT32, *(int,) * 8))
     outer, size, inner = walk[:3]
     rows, flip = outer * inner, 0xFFFFFFFF if descending else 0
+    put_in_order = _make_order(rows, size, count)
 
     def run(values: Array, indices: Array, self: Array, at: int, wanted: Any) -> None:
         keys = np.empty(rows * size, np.uint64)
         pack(keys, self, at, *walk, flip)
-        (keys if rows == 1 else keys.reshape(rows, size)).sort()
+        put_in_order(keys)
         take(values, indices, keys, self, at, *walk, *wanted)
 
     return run
 
 
+def _make_order(rows: int, size: int, count: int) -> Callable[[Array], None]:
+    """What sorts the first `count` elements of rows, and others where that takes no longer."""
+    if size <= LONGEST or 2 * count > size:
+        return lambda keys: (keys if rows == 1 else keys.reshape(rows, size)).sort()
+
+    def put_apart(keys: Array) -> None:
+        lines = keys.reshape(rows, size)
+        lines.partition(count - 1)
+        lines[:, :count].sort()
+
+    return put_apart
+
+
 def _make_run_of(
-    dtype: Any, walk: Walk, descending: bool, take: Callable[..., Any]
+    dtype: Any, walk: Walk, descending: bool, take: Callable[..., Any], count: int
 ) -> Callable[..., None]:
     """The same of whole numbers, which mostly lie within a range of 32 bits, and of float64."""
     numbers = UINT64, dtype, *(int,) * 8
@@ -151,37 +169,97 @@ def _make_run_of(
     order = (order_floats if dtype == FLOAT64 else order_whole).entry_point(numbers)
     outer, size, inner = walk[:3]
     rows, flip = outer * inner, 0xFFFFFFFF if descending else 0
+    put_in_order = _make_order(rows, size, count)
+    is_dense = inner == 1 and walk[4] == 1 and (rows == 1 or walk[3] == size)
+    is_scanned = is_dense and count * HEAP_SHARE <= size
 
     def run(values: Array, indices: Array, self: Array, at: int, wanted: Any) -> None:
         keys = np.empty(rows * size, np.uint64)
         if pack is not None and pack(keys, self, at, *walk, flip):
-            (keys if rows == 1 else keys.reshape(rows, size)).sort()
+            put_in_order(keys)
+        elif is_scanned:
+            lines = self[at : at + rows * size].reshape(rows, size)
+            results = (each[: rows * count].reshape(rows, count) for each in (values, indices))
+            top_of_rows(*results, lines, descending)
+            return
         else:
             order(keys, self, at, *walk, descending)
-            keys = keys.reshape(rows, size).argsort(axis=1, kind="stable").reshape(-1)
-            keys = keys.view(np.uint64)
+            lines = keys.reshape(rows, size)
+            places = lines.argsort(axis=1)  # a stable one takes several times as long
+            settle_ties(places, lines, *np.empty((2, size), np.int64))
+            keys = places.reshape(-1).view(np.uint64)
         take(values, indices, keys, self, at, *walk, *wanted)
 
     return run
 
 
 @kernel
+def settle_ties(order, rows, run_of, begins):
+    """Put the places of equal neighbours into ascending order; NaN equals NaN here.
+
+    run_of, begins: room for a row. Nothing is sorted: the places are counted out to their runs.
+    (An array's `sort` takes memory, and a kernel that does so is compiled in every process.)
+    """
+    count = rows.shape[1]
+    for row in range(rows.shape[0]):
+        # 1. Look for a tie.
+        last = 1
+        while last < count and _differ(rows, order, row, last):
+            last += 1
+        if last >= count:
+            continue
+        # 2. Number the runs of equal values, and note where they begin.
+        run = 0
+        begins[0] = 0
+        run_of[order[row, 0]] = 0
+        for i in range(1, count):
+            if _differ(rows, order, row, i):
+                run += 1
+                begins[run] = i
+            run_of[order[row, i]] = run
+        # 3. Give the places, as they ascend, to their runs.
+        for i in range(count):
+            run = run_of[i]
+            order[row, begins[run]] = i
+            begins[run] += 1
+
+
+@kernel
+def _differ(rows, order, row, i):
+    """Whether value i of the sorted row is another than the one before it."""
+    before, value = rows[row, order[row, i - 1]], rows[row, order[row, i]]
+    return value != before and (value == value or before == before)
+
+
+@kernel
 def pack_whole(keys, self, at, outer, size, inner, outer_step, step, inner_step, flip):
     """As pack_rows, of whole numbers, counted from the least of a row; False if they lie too far
     apart."""
-    mask = np.uint64(flip)
+    mask, upper = np.uint64(flip), np.uint64(32)
     for row in range(outer * inner):
         start = at + row // inner * outer_step + row % inner * inner_step
-        least = np.int64(self[start])
+        target = keys[row * size : (row + 1) * size]
+        source = self[start : start + (size - 1) * step + 1]
+        least = np.int64(source[0])
         greatest = least
-        for j in range(1, size):
-            value = np.int64(self[start + j * step])
-            least, greatest = min(least, value), max(greatest, value)
-        if (np.uint64(greatest) - np.uint64(least)) >> np.uint64(32):
+        if step == 1:
+            for j in range(size):
+                value = np.int64(source[j])
+                least, greatest = min(least, value), max(greatest, value)
+        else:
+            for j in range(size):
+                value = np.int64(source[j * step])
+                least, greatest = min(least, value), max(greatest, value)
+        if (np.uint64(greatest) - np.uint64(least)) >> upper:
             return False
-        for j in range(size):
-            key = (np.uint64(np.int64(self[start + j * step])) - np.uint64(least)) ^ mask
-            keys[row * size + j] = (key << np.uint64(32)) | np.uint64(j)
+        if step == 1:
+            for j in range(size):
+                key = (np.uint64(np.int64(source[j])) - np.uint64(least)) ^ mask
+                target[j] = (key << upper) | np.uint64(j)
+        else:
+            for j in range(size):
+                key = (np.uint64(np.int64(source[j * step])) - np.uint64(least)) ^ mask
+                target[j] = (key << upper) | np.uint64(j)
     return True
 
 
