@@ -17,6 +17,7 @@ from torchgen_out._runtime.core import device as devices
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core import key as keys
 from torchgen_out._runtime.core import number, promotion
+from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.dense import DenseLayout, dense_layout
 from torchgen_out._runtime.core.device import device
 from torchgen_out._runtime.core.dtype import dtype
@@ -424,7 +425,7 @@ def over_array(array: np.ndarray) -> Tensor:
         array = array.view(np.ndarray)
     place = _place_of(array.dtype, array.shape, array.strides)
     own = place.dtype.numpy
-    if array.flags.c_contiguous:
+    if place.is_dense:
         flat = array.reshape(-1)
         flat = flat if flat.dtype is own else flat.view(own)
         return build(place.key, place.sizes, place.strides, 0, ForeignStorage(flat), flat)
@@ -438,12 +439,13 @@ def over_array(array: np.ndarray) -> Tensor:
 
 
 class _Place(NamedTuple):
-    """The dtype, key, sizes and strides of a tensor over an array."""
+    """The dtype, key, sizes and strides of a tensor over an array, and whether these are dense."""
 
     dtype: dtype
     key: int
     sizes: Size
     strides: tuple[int, ...]
+    is_dense: bool
 
 
 @lru_cache(maxsize=1024)
@@ -459,7 +461,8 @@ def _place_of(
             raise errors.fractional_numpy_stride()
         strides.append(abs(stride) // own.itemsize)
     key = keys.pack(own.index, devices.CPU, 0, not shape)
-    return _Place(own, key, Size(shape), tuple(strides))
+    sizes = Size(shape)
+    return _Place(own, key, sizes, tuple(strides), shapes.is_contiguous(sizes, strides))
 
 
 def as_tensor(

@@ -71,11 +71,12 @@ def item(self: Tensor) -> Any:
 
 def tolist(self: Tensor) -> Any:
     """Return the elements as nested lists of Python numbers; a 0-d tensor gives a number."""
-    key, flat = self._key, self._flat
-    is_vector = flat is not None and not key & _NOT_ON_HOST and len(self._sizes) == 1
-    if is_vector and flat.dtype == _ITEM_DTYPES[key & keys.DTYPE_MASK]:
-        return flat.tolist()
-    return host_values(self).tolist()
+    key, flat, sizes = self._key, self._flat, self._sizes
+    if flat is None or key & _NOT_ON_HOST or flat.dtype != _ITEM_DTYPES[key & keys.DTYPE_MASK]:
+        return host_values(self).tolist()
+    if key & keys.ZERO_DIM:
+        return flat.item()
+    return flat.tolist() if len(sizes) == 1 else flat.reshape(sizes).tolist()
 
 
 def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
@@ -216,9 +217,10 @@ def as_bool(self: Tensor) -> bool:
 
 def as_number(self: Tensor) -> Any:
     """The element, for `int(tensor)` and the like."""
-    if self.numel() != 1:
+    flat = self._flat
+    if (flat is None or flat.size != 1) and self.numel() != 1:
         raise errors.one_element_expected()
-    if grad_mode.state.enabled and self.requires_grad:
+    if self._key & keys.GRAD and grad_mode.state.enabled:
         deprecation.number_with_gradient()
     return item(self)
 
@@ -226,12 +228,13 @@ def as_number(self: Tensor) -> Any:
 def as_int(self: Tensor) -> int:
     """`int(tensor)`."""
     value = as_number(self)
-    return int(_without_imag(value, dtypes.int64))
+    return value if value.__class__ is int else int(_without_imag(value, dtypes.int64))
 
 
 def as_float(self: Tensor) -> float:
     """`float(tensor)`."""
-    return float(_without_imag(as_number(self), dtypes.float64))
+    value = as_number(self)
+    return value if value.__class__ is float else float(_without_imag(value, dtypes.float64))
 
 
 def _without_imag(value: Any, target: dtypes.dtype) -> Any:

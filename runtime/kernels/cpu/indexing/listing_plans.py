@@ -232,7 +232,7 @@ def plan_unique_consecutive(
         inverse = np.empty(count if return_inverse else 0, np.int64)
         starts = np.empty(count + 1 if return_counts else 0, np.int64)
         found = list_runs(values, inverse, starts, a[at : at + count])
-        counts = np.diff(starts[: found + 1]) if return_counts else NONE
+        counts = starts[1 : found + 1] - starts[:found] if return_counts else NONE
         return [
             (values[:found].copy(), (found,)),
             (inverse, sizes if return_inverse else (0,)),
