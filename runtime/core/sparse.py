@@ -61,12 +61,14 @@ class Pattern:
     @property
     def dims(self) -> int:
         """How many dims have indices."""
-        return self.indices._sizes[0]
+        dims, _ = self.indices._sizes
+        return dims
 
     @property
     def count(self) -> int:
         """How many entries there are."""
-        return self.indices._sizes[1]
+        _, count = self.indices._sizes
+        return count
 
     @property
     def known(self) -> dict[str, Any]:

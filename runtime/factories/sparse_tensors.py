@@ -119,7 +119,7 @@ def sparse_coo_tensor(
         _check_order(indices, sizes)
     pattern = Pattern(ops.detach(indices), bool(is_coalesced) or _is_trivial(indices, is_coalesced))
     if checks or size is None:
-        pattern.known["inside"] = sizes[: pattern.dims]
+        pattern.known["inside"] = tuple(sizes)[: pattern.dims]
     return finish(structure.with_pattern(sizes, pattern, values), requires_grad)
 
 
@@ -159,18 +159,19 @@ def _checked_sizes(indices: Tensor, values: Tensor, size: Any, checks: bool) -> 
     if not values.ndim:
         values = values.unsqueeze(0)
     dims, count = indices._sizes
-    if values._sizes[0] != count:
-        raise errors.entries_count(count, values._sizes[0])
+    entries_given, *rest = values._sizes
+    if entries_given != count:
+        raise errors.entries_count(count, entries_given)
     bounds = _bounds(indices) if size is None or (checks and not _fits(indices, size)) else []
     for dim, (least, _) in enumerate(bounds):
         if least < 0:
             raise errors.negative_index(least, dim)
     if size is None:
-        return Size((*(most + 1 for _, most in bounds), *values._sizes[1:]))
+        return Size((*(most + 1 for _, most in bounds), *rest))
     sizes = size if size.__class__ is Size else Size(size)
-    if len(sizes) != dims + values.ndim - 1:
-        raise errors.sparse_dims_count(len(sizes), dims, values.ndim - 1)
-    if values._sizes[1:] != sizes[dims:]:
+    if len(sizes) != dims + len(rest):
+        raise errors.sparse_dims_count(len(sizes), dims, len(rest))
+    if rest and rest != list(sizes)[dims:]:
         raise errors.values_size((count, *sizes[dims:]), values._sizes)
     for dim, (_, most) in enumerate(bounds):
         if most >= sizes[dim]:
@@ -184,12 +185,15 @@ FEW = 64
 
 def _fits(indices: Tensor, size: Any) -> bool:
     """Whether no index is outside, told in one pass: a negative one is the largest without sign."""
-    count = indices.numel()
-    if not count or len(size) < indices._sizes[0]:
+    dims, entries_given = indices._sizes
+    count = dims * entries_given
+    if not count or len(size) < dims:
         return False
     if count <= FEW and indices.is_cpu:
-        rows = zip(indices.tolist(), size, strict=False)
-        return all(min(row) >= 0 and max(row) < bound for row, bound in rows)
+        for row, bound in zip(indices.tolist(), size, strict=False):
+            if min(row) < 0 or max(row) >= bound:
+                return False
+        return True
     most = ops.view(indices, dtypes.uint64).amax(1).tolist()
     return all(index < size[dim] for dim, index in enumerate(most))
 

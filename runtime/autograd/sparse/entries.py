@@ -91,9 +91,8 @@ def positions(pattern: Pattern, sizes: Sizes) -> Tensor:
     indices, dims = pattern.indices, sparse_dims(pattern)
     if dims == 1:
         return indices.select(0, 0)
-    known = pattern.known.get("positions")
-    if known is None or known[0] != tuple(sizes[:dims]):
-        given = tuple(sizes[:dims])
+    known, given = pattern.known.get("positions"), tuple(sizes)[:dims]
+    if known is None or known[0] != given:
         shapes.check_storable(given)
         steps = shapes.contiguous_strides(given)
         found = indices.select(0, dims - 1) if dims else indices.new_zeros((count_of(pattern),))

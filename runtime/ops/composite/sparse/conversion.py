@@ -31,12 +31,11 @@ def to_dense(
 def _scattered(self: Tensor) -> Tensor:
     self = structure.as_coo(self)
     pattern, given = structure.coo_pattern(self), structure.values(self)
-    dims = entries.sparse_dims(pattern)
-    lead, rest = self._sizes[:dims], self._sizes[dims:]
+    dims, sizes = entries.sparse_dims(pattern), tuple(self._sizes)
     if not dims:
         return given.sum(0)
-    flat = given.new_zeros((prod(lead), *rest))
-    where = entries.positions(pattern, self._sizes)
+    flat = given.new_zeros((prod(sizes[:dims]), *sizes[dims:]))
+    where = entries.positions(pattern, sizes)
     if given.dtype is dtypes.bool:
         return flat.index_put((where,), given, accumulate=True).reshape(self._sizes)
     return flat.index_add(0, where, given).reshape(self._sizes)
