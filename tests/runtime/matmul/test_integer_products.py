@@ -44,6 +44,34 @@ def test_batches_and_what_they_are_added_to() -> None:
         assert np.array_equal(found.numpy(), alpha * np.matmul(a[0], b[0]) + beta * c[0])
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_what_is_repeated_is_added_and_vectors_are_columns(dtype: str) -> None:
+    a, b, v, w = (numbers(dtype, *sizes) for sizes in ((9, 7), (7, 5), (7,), (9,)))
+    first, second, vector = map(torch.tensor, (a, b, v))
+    for sizes in ((9, 5), (5,), (9, 1), (1, 1)):
+        c = numbers(dtype, *sizes)
+        found = torch.addmm(torch.tensor(c), first, second, beta=3, alpha=2)
+        scale, factor = (np.dtype(dtype).type(each) for each in (3, 2))
+        assert np.array_equal(found.numpy(), scale * c + factor * (a @ b))
+    found = torch.addmv(torch.tensor(w), first, vector, beta=3, alpha=2)
+    assert np.array_equal(found.numpy(), scale * w + factor * (a @ v))
+    assert torch.dot(vector, first[3]).item() == a[3] @ v
+    added = torch.addr(first, torch.tensor(w), vector, beta=3, alpha=2)
+    assert np.array_equal(added.numpy(), scale * a + factor * np.outer(w, v))
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float32", "complex64"])
+def test_products_of_nothing_are_zero(dtype: str) -> None:
+    a, b = torch.ones(3, 0).to(getattr(torch, dtype)), torch.ones(0, 4).to(getattr(torch, dtype))
+    assert torch.equal(a @ b, torch.zeros(3, 4, dtype=a.dtype))
+    assert torch.equal(a @ b[:, 0], torch.zeros(3, dtype=a.dtype))
+    assert torch.equal(torch.dot(a[0], b[:, 0]), torch.zeros((), dtype=a.dtype))
+    batches = a.expand(2, 3, 0), b.expand(2, 0, 4)
+    assert torch.equal(torch.bmm(*batches), torch.zeros(2, 3, 4, dtype=a.dtype))
+    own = torch.ones(3, 4, dtype=a.dtype)
+    assert torch.equal(torch.addbmm(own, *batches), own)
+
+
 @pytest.mark.parametrize("batch", [1, 2, 5])
 def test_on_threads(batch: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts begin and end within a matrix."""

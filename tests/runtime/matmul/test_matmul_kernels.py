@@ -244,3 +244,17 @@ def test_a_matrix_in_panels_serves_many_products(sizes: tuple[int, int, int], dt
     sums = before.copy()
     packed.multiply(sums, a, sums)
     np.testing.assert_allclose(sums, wanted + before, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("size", [1, 7, 1500])
+def test_complex_vectors(size: int, dtype: str) -> None:
+    """Dense, from a place within memory on, or with gaps; one of them conjugated, or none."""
+    rng = np.random.default_rng(size)
+    a, b = rng.standard_normal((2, 2 * size + 1)) + 1j * rng.standard_normal((2, 2 * size + 1))
+    for part in (np.s_[:size], np.s_[1 : size + 1], np.s_[::2]):
+        given = [torch.tensor(each.astype(dtype))[part] for each in (a, b)]
+        x, y = (each[part] for each in (a, b))
+        scale = np.abs(x) @ np.abs(y) * (1e-6 if dtype == "complex64" else 1e-14)
+        np.testing.assert_allclose(torch.dot(*given).item(), x @ y, atol=scale)
+        np.testing.assert_allclose(torch.vdot(*given).item(), np.vdot(x, y), atol=scale)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from torchgen_out._runtime.kernels.cpu.loop_plans import operand, out, plan_ranges
-from torchgen_out._runtime.kernels.cpu.matmul import matrix_plans, shared
+from torchgen_out._runtime.kernels.cpu.matmul import integers, matrix_plans, shared
 from torchgen_out._runtime.kernels.cpu.matmul.matrix_plans import Geometry, batch_numbers
 from torchgen_out._runtime.kernels.cpu.small import are_dense_alike
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec, expanded_strides
@@ -23,6 +23,8 @@ def plan_product(
     if self is None:
         plan = matrix_plans.plan_mv if is_vector else matrix_plans.plan_product
         return plan(result, a, b)
+    if result.dtype.kind in "iu" and not (is_batch and len(result.sizes) < 3):
+        return integers.plan_added(result, self, a, b, beta, alpha)
     if is_vector:
         return _plan_vector(result, self, a, b, beta, alpha)
     if alpha == 0:
@@ -46,8 +48,13 @@ def _plan_vector(
     if numbers is not None and factors is not None:
         step = expanded_strides((self.sizes, self.strides), result.sizes)
         own = np.concatenate([numbers, np.array(step, np.int64), factors])
-        return matrix_plans.plan_added_vector(result, own)
-    return None
+        found = matrix_plans.plan_added_vector(result, own)
+        if found is not None:
+            return found
+    if prod(mat.sizes) > matrix_plans.FEW:
+        return None
+    made, before, column = map(matrix_plans.as_column, (result, self, vec))
+    return _plan(made, before, _numbers(mat, column), beta, alpha, 0)
 
 
 def _factors(alpha: Any, beta: Any) -> Any:
@@ -85,12 +92,17 @@ def plan_addr(
 ) -> LaunchPlan | None:
     """Plan beta * self + alpha * outer(vec1, vec2) where nothing is repeated."""
     are_real = all(each.__class__ in (int, float) for each in (alpha, beta))
-    is_float = result.dtype.kind == "f" and are_dense_alike(result.dtype, result, self, vec1, vec2)
-    if not (is_float and are_real) or self.sizes != result.sizes:
+    operands = result, self, vec1, vec2
+    are_whole = result.dtype.kind in "iu" and all(
+        each.dtype == result.dtype and each.is_contiguous and prod(each.sizes) for each in operands
+    )
+    are_suited = are_whole or are_dense_alike(result.dtype, *operands)
+    if not (are_suited and are_real) or self.sizes != result.sizes:
         return None
     m, n = result.sizes
     views = out(0, m, n), operand(0, m, n), operand(1, m), operand(2, n)
-    numbers = float(beta), float(alpha)
+    kind = int if are_whole else float
+    numbers = kind(beta), kind(alpha)
     return plan_ranges(add_outer, m, m * n, [result], [self, vec1, vec2], *views, *numbers)
 
 

@@ -8,14 +8,15 @@ us instead of 6.5 for 64-bit matrices of 64 x 64. A single column meets row afte
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from math import prod
 from typing import Any
 
 from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.cpu.loop_plans import operand, out, plan_ranges
-from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
-from torchgen_out._runtime.kernels.typed import typed
+from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec, expanded_strides
+from torchgen_out._runtime.kernels.typed import TypedKernel, typed
 
 Array = Any
 WORK = 8
@@ -110,14 +111,55 @@ def _kernel(dtype: Any) -> Any:
 
 def plan_product(result: TensorSpec, a: TensorSpec, b: TensorSpec) -> LaunchPlan | None:
     """Plan the product of dense matrices, of a batch, or of a matrix and a vector."""
+    return _plan(whole_product, result, (), a, b, 1, 0)
+
+
+def plan_added(
+    result: TensorSpec, self: TensorSpec, a: TensorSpec, b: TensorSpec, beta: Any, alpha: Any
+) -> LaunchPlan | None:
+    """Plan beta * self + alpha * (a @ b), which have one result for each of a batch."""
+    if not self.is_contiguous or self.dtype != result.dtype:
+        return None
+    column = (1,) if len(b.sizes) == 1 else ()
+    geometry = (*self.sizes, *column), (*self.strides, *column)
+    sizes = (*[1] * (3 - len(a.sizes)), *result.sizes, *column)
+    steps = expanded_strides(geometry, sizes)
+    return _plan(added_product, result, (self,), a, b, int(alpha), int(beta), *steps)
+
+
+def _plan(
+    loop: TypedKernel,
+    result: TensorSpec,
+    before: Sequence[TensorSpec],
+    a: TensorSpec,
+    b: TensorSpec,
+    *numbers: int,
+) -> LaunchPlan | None:
+    """before: what the loop reads flat, in front of the factors."""
     are_whole = result.dtype.kind in "iu" and all(each.dtype == result.dtype for each in (a, b))
-    are_dense = all(each.is_contiguous and prod(each.sizes) for each in (a, b))
+    are_dense = all(each.is_contiguous and prod(each.sizes) for each in (*before, a, b))
     if not (are_whole and are_dense):
         return None
     batch = a.sizes[0] if len(a.sizes) == 3 else 1
     (m, k), n = a.sizes[-2:], b.sizes[-1] if len(b.sizes) > 1 else 1
-    views = out(0, batch, m, n), operand(0, batch, m, k), operand(1, batch, k, n)
-    return plan_ranges(whole_product, *_effort(batch, m, n, k), [result], [a, b], *views, 1, 0)
+    views = [out(0, batch, m, n), *[operand(0, prod(each.sizes)) for each in before]]
+    views += [operand(len(before), batch, m, k), operand(len(before) + 1, batch, k, n)]
+    effort = _effort(batch, m, n, k)
+    return plan_ranges(loop, *effort, [result], [*before, a, b], *views, *numbers)
+
+
+@typed
+def added_product(start, stop, out, self, a, b, alpha, beta, step_o, step_i, step_j):
+    """The same, added to what lies in such steps, of which one that is repeated has 0."""
+    rows, columns = out.shape[1], out.shape[2]
+    blocks = (rows + ROWS - 1) // ROWS
+    for block in range(start, stop if beta != 0 else start):
+        matrix = block // blocks
+        first = (block - matrix * blocks) * ROWS
+        for i in range(first, min(first + ROWS, rows)):
+            for j in range(columns):
+                out[matrix, i, j] = self[matrix * step_o + i * step_i + j * step_j]
+    whole_product(start, stop, out, a, b, alpha, beta)
 
 
 def _effort(batch: int, m: int, n: int, k: int) -> tuple[int, int]:

@@ -50,14 +50,59 @@ def plan_product(
     conjugated: bool,
 ) -> LaunchPlan | None:
     """Plan products; of dense vectors of any length."""
+    if self is None and not prod(a.sizes) * prod(b.sizes):
+        return LaunchPlan(_write_zeros, None)
     if len(a.sizes) > 1:
         return adding_plans.plan_product(result, self, a, b, beta, alpha)
+    if result.dtype.kind in "iu":
+        row = a._replace(sizes=(1, *a.sizes), strides=(1, *a.strides))
+        return matrix_plans.plan_mv(result, row, b)
+    if result.dtype.kind == "c" and a.is_contiguous and b.is_contiguous:
+        return _plan_complex(result, a, b, conjugated)
     if not small.are_dense_alike(a.dtype, a, b):
         return None
     if prod(a.sizes) >= LONG:
         return _plan_chunks(a)
     vectors = [operand(i, *each.sizes) for i, each in enumerate((a, b))]
     return plan_loop(sum_of_products, [result], [a, b], *vectors, out(0, 1))
+
+
+def _write_zeros(out: Array, *_: Any) -> None:
+    """A product of nothing."""
+    out.fill(0)
+
+
+def _plan_complex(result: TensorSpec, a: TensorSpec, b: TensorSpec, conjugated: bool) -> LaunchPlan:
+    """The product of vectors of complex numbers, whose parts are read as real ones."""
+    real = result.dtype.type().real.dtype
+    entry = sum_of_complex.entry_point(real, (*[real] * 3, *[int] * 3, bool))
+    count = prod(a.sizes)
+
+    def run(out: Array, a: Array, b: Array, a_at: int, b_at: int, _: Any) -> None:
+        entry(a.view(real), b.view(real), out.view(real), a_at, b_at, count, conjugated)
+
+    return LaunchPlan(run, None)
+
+
+@typed_sum
+def sum_of_complex(a, b, out, a_at, b_at, count, conjugated):
+    """As `sum_of_products`, of complex numbers as pairs of their parts; perhaps of conj(a)."""
+    real, imag = 0.0, 0.0
+    sign = T(-1) if conjugated else T(1)
+    for start in range(0, count, BLOCK):
+        stop = min(start + BLOCK, count)
+        x, y = a[2 * (a_at + start) : 2 * (a_at + stop)], b[2 * (b_at + start) : 2 * (b_at + stop)]
+        rr, ii, ri, ir = T(0), T(0), T(0), T(0)
+        for i in range(stop - start):
+            k = np.uint64(2 * i)
+            c, d, e, f = x[k], x[k + np.uint64(1)], y[k], y[k + np.uint64(1)]
+            rr += c * e
+            ii += d * f
+            ri += c * f
+            ir += d * e
+        real += rr - sign * ii
+        imag += ri + sign * ir
+    out[0], out[1] = real, imag
 
 
 LONG = 128 * BLOCK  # elements from which on threads share a sum
@@ -114,7 +159,7 @@ def product(
         out, b = out.reshape(-1, 1), b.reshape(-1, 1)
     elif b.ndim > out.ndim:
         count, n, m = a.shape
-        a, b = a.transpose(1, 0, 2).reshape(n, count * m), b.reshape(count * m, -1)
+        a, b = a.transpose(1, 0, 2).reshape(n, count * m), b.reshape(count * m, b.shape[2])
     multiply = blas.batched if b.ndim == 3 else blas.product
     multiply(out, a, b, alpha, beta)
 

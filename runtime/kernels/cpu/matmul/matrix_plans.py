@@ -28,6 +28,10 @@ Geometry = tuple[tuple[int, ...], tuple[int, ...]]
 """Sizes and strides of a matrix."""
 
 
+FEW = 1 << 13
+"""Elements of a complex matrix up to which a vector is as good as a matrix of one column."""
+
+
 def plan_product(out: TensorSpec, a: TensorSpec, b: TensorSpec) -> LaunchPlan | None:
     """LaunchPlan (m, k) @ (k, n), or the same for each of a batch."""
     if out.dtype.kind != "f":
@@ -57,9 +61,17 @@ def plan_product(out: TensorSpec, a: TensorSpec, b: TensorSpec) -> LaunchPlan | 
 
 def plan_mv(out: TensorSpec, matrix: TensorSpec, vector: TensorSpec) -> LaunchPlan | None:
     """LaunchPlan (m, k) @ (k)."""
-    if out.dtype.kind != "f":
+    if out.dtype.kind in "iu":
         return integers.plan_product(out, matrix, vector)
-    return _plan_vector(out, vector_numbers(matrix, vector))
+    found = _plan_vector(out, vector_numbers(matrix, vector))
+    if found is None and prod(matrix.sizes) <= FEW:
+        return plan_product(out, matrix, as_column(vector))
+    return found
+
+
+def as_column(vector: TensorSpec) -> TensorSpec:
+    """A vector as a matrix of one column; a number as one that is repeated."""
+    return vector._replace(sizes=(*vector.sizes, 1), strides=(*vector.strides, 1))
 
 
 def vector_numbers(matrix: TensorSpec, vector: TensorSpec) -> Any:
