@@ -19,6 +19,7 @@ from torchgen_out._runtime.dispatch import ops
 NONE, BY_ROOT, BY_COUNT = 0, 1, 2
 
 Sizes = Sequence[int] | int | None
+_at = tuple.__getitem__
 
 
 def normalization(norm: str | None, forward: bool) -> int:
@@ -34,17 +35,22 @@ def normalization(norm: str | None, forward: bool) -> int:
 
 def to_floating(tensor: Any) -> Any:
     """The tensor in a dtype that has a transform; integers become the default dtype."""
-    if tensor.dtype.kind in "bi":
-        return tensor.to(dtypes.default_dtype())
-    if tensor.dtype.itemsize < 4:
-        raise errors.fft_dtype(tensor.dtype)
-    return tensor
+    wanted = _floating(tensor.dtype)
+    return tensor if wanted is tensor.dtype else ops._to_copy(tensor, dtype=wanted)
+
+
+def _floating(own: dtypes.dtype) -> dtypes.dtype:
+    if own.kind in "bi":
+        return dtypes.default_dtype()
+    if own.itemsize < 4:
+        raise errors.fft_dtype(own)
+    return own
 
 
 def to_complex(tensor: Any) -> Any:
     """The tensor as complex numbers."""
-    tensor = to_floating(tensor)
-    return tensor if tensor.dtype.is_complex else tensor.to(tensor.dtype.to_complex())
+    own = tensor.dtype
+    return tensor if own.is_complex else ops._to_copy(tensor, dtype=_floating(own).to_complex())
 
 
 def to_real(operator: str, tensor: Any) -> Any:
@@ -56,7 +62,7 @@ def to_real(operator: str, tensor: Any) -> Any:
 
 def resize(tensor: Any, dim: int, size: int) -> Any:
     """The first `size` elements along a dim, zeros behind if there are fewer."""
-    own = tensor.size(dim)
+    own = _at(tensor._sizes, dim)
     if own > size:
         return tensor.narrow(dim, 0, size)
     if own == size:
@@ -72,9 +78,18 @@ def _points(count: int) -> int:
 
 
 def _dim(tensor: Any, dim: int) -> int:
-    if tensor.ndim == 0:
+    ndim = len(tensor._sizes)
+    if ndim == 0:
         raise errors.dim_of_scalar(dim)
-    return normalize_dim(dim, tensor.ndim)
+    return normalize_dim(dim, ndim)
+
+
+def _of_points(tensor: Any, dim: int, count: int | None) -> Any:
+    """The tensor with so many elements along a dim, as many as it has by default."""
+    if count is None:
+        _points(_at(tensor._sizes, dim))
+        return tensor
+    return resize(tensor, dim, _points(count))
 
 
 # -- one dim -----------------------------------------------------------------------------------
@@ -83,7 +98,7 @@ def _dim(tensor: Any, dim: int) -> int:
 def fft(self: Any, n: int | None = None, dim: int = -1, norm: str | None = None) -> Any:
     """The transform over one dim."""
     tensor, dim = to_floating(self), _dim(self, dim)
-    tensor = resize(tensor, dim, _points(tensor.size(dim) if n is None else n))
+    tensor = _of_points(tensor, dim, n)
     if tensor.dtype.is_complex:
         return ops._fft_c2c(tensor, (dim,), normalization(norm, True), True)
     return ops._fft_r2c(tensor, (dim,), normalization(norm, True), False)
@@ -94,7 +109,7 @@ def ifft(
 ) -> Any:
     """The inverse transform over one dim. That of real numbers is not cast to out=."""
     tensor, dim = to_complex(self), _dim(self, dim)
-    tensor = resize(tensor, dim, _points(tensor.size(dim) if n is None else n))
+    tensor = _of_points(tensor, dim, n)
     result = ops._fft_c2c(tensor, (dim,), normalization(norm, False), False)
     if out is None:
         return result
@@ -108,7 +123,7 @@ def rfft(self: Any, n: int | None = None, dim: int = -1, norm: str | None = None
 
 def _half(name: str, self: Any, n: int | None, dim: int, scale: int) -> Any:
     tensor, dim = to_real(name, self), _dim(self, dim)
-    tensor = resize(tensor, dim, _points(tensor.size(dim) if n is None else n))
+    tensor = _of_points(tensor, dim, n)
     return ops._fft_r2c(tensor, (dim,), scale, True)
 
 
@@ -119,7 +134,7 @@ def irfft(self: Any, n: int | None = None, dim: int = -1, norm: str | None = Non
 
 def _from_half(tensor: Any, n: int | None, dim: int, scale: int) -> Any:
     dim = _dim(tensor, dim)
-    size = _points(2 * (tensor.size(dim) - 1) if n is None else n)
+    size = _points(2 * (_at(tensor._sizes, dim) - 1) if n is None else n)
     return ops._fft_c2r(resize(tensor, dim, size // 2 + 1), (dim,), scale, size)
 
 
