@@ -264,3 +264,21 @@ def test_a_part_of_a_row_is_the_head_of_its_order(
             np.testing.assert_array_equal(found.indices.numpy(), order[:, :k])
             head = np.take_along_axis(plain, order[:, :k], 1)
             np.testing.assert_array_equal(found.values.numpy(), head)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64"])
+@pytest.mark.parametrize("size", [1, 2, 5, 9, 10])
+@pytest.mark.parametrize("rows", [15, 16, 37])
+def test_rows_of_few_elements(rows: int, size: int, dtype: str) -> None:
+    """Sorted side by side, along either dim: ties in order, NaN last, medians among them."""
+    plain = np.random.default_rng(size).integers(0, 4, (rows, size)).astype(dtype)
+    if dtype == "float32":
+        plain[::5, 0] = np.nan
+    order = np.argsort(plain, axis=1, kind="stable")
+    for x, dim in ((torch.from_numpy(plain), 1), (torch.from_numpy(plain.T.copy()), 0)):
+        found = x.sort(dim=dim, stable=True).indices.numpy()
+        np.testing.assert_array_equal(found if dim else found.T, order)
+        middle = np.take_along_axis(plain, order, 1)[:, (size - 1) // 2]
+        if dtype == "float32":
+            middle = np.where(np.isnan(plain).any(1), np.nan, middle)
+        np.testing.assert_array_equal(x.median(dim).values.numpy(), middle)

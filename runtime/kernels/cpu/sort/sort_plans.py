@@ -23,6 +23,7 @@ from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
 Array = Any
 SMALL = 1 << 14
+NARROW, LANES = 9, 16  # rows of so few elements are sorted side by side, so many at once
 LONG, LONG_SHARE = 4096, 256  # of longer rows, less than this part is found faster by a scan
 LONGEST = 256  # the longest row that is sorted for a few of its elements; of others these are apart
 MOST_COMPARED = 32  # elements of a row compared each with each
@@ -149,6 +150,8 @@ def _make_run(
 
 def _make_order(rows: int, size: int, count: int) -> Callable[[Array], None]:
     """What sorts the first `count` elements of rows, and others where that takes no longer."""
+    if size <= NARROW and rows >= LANES:
+        return partial(sort_side_by_side.entry_point((int, int, UINT64)), rows, size)
     if size <= LONGEST or 2 * count > size:
         return lambda keys: (keys if rows == 1 else keys.reshape(rows, size)).sort()
 
@@ -194,6 +197,30 @@ def _make_run_of(
 
 
 @kernel
+def sort_side_by_side(rows, size, keys):
+    """Sort rows of few keys, LANES of them at once: as elements are compared whatever they are,
+    nothing branches. With the last rows, some are sorted again."""
+    lines = np.empty(NARROW * LANES, np.uint64)
+    step = np.uint64(LANES)
+    for first in range(0, rows, LANES):
+        begin = min(first, rows - LANES) * size
+        some = keys[begin : begin + LANES * size]
+        for k in range(size):
+            for lane in range(LANES):
+                lines[np.uint64(k * LANES + lane)] = some[np.uint64(lane * size + k)]
+        for end in range(size - 1, 0, -1):
+            for k in range(end):
+                at = np.uint64(k * LANES)
+                for lane in range(np.uint64(LANES)):
+                    low, high = lines[at + lane], lines[at + lane + step]
+                    lines[at + lane] = low if low < high else high
+                    lines[at + lane + step] = high if low < high else low
+        for lane in range(LANES):
+            for k in range(size):
+                some[np.uint64(lane * size + k)] = lines[np.uint64(k * LANES + lane)]
+
+
+@kernel
 def settle_ties(order, rows, run_of, begins):
     """Put the places of equal neighbours into ascending order; NaN equals NaN here.
 
@@ -236,30 +263,32 @@ def pack_whole(keys, self, at, outer, size, inner, outer_step, step, inner_step,
     """As pack_rows, of whole numbers, counted from the least of a row; False if they lie too far
     apart."""
     mask, upper = np.uint64(flip), np.uint64(32)
-    for row in range(outer * inner):
-        start = at + row // inner * outer_step + row % inner * inner_step
-        target = keys[row * size : (row + 1) * size]
-        source = self[start : start + (size - 1) * step + 1]
-        least = np.int64(source[0])
-        greatest = least
-        if step == 1:
-            for j in range(size):
-                value = np.int64(source[j])
-                least, greatest = min(least, value), max(greatest, value)
-        else:
-            for j in range(size):
-                value = np.int64(source[j * step])
-                least, greatest = min(least, value), max(greatest, value)
-        if (np.uint64(greatest) - np.uint64(least)) >> upper:
-            return False
-        if step == 1:
-            for j in range(size):
-                key = (np.uint64(np.int64(source[j])) - np.uint64(least)) ^ mask
-                target[j] = (key << upper) | np.uint64(j)
-        else:
-            for j in range(size):
-                key = (np.uint64(np.int64(source[j * step])) - np.uint64(least)) ^ mask
-                target[j] = (key << upper) | np.uint64(j)
+    for o in range(outer):
+        for i in range(inner):
+            row = o * inner + i
+            start = at + o * outer_step + i * inner_step
+            target = keys[row * size : (row + 1) * size]
+            source = self[start : start + (size - 1) * step + 1]
+            least = np.int64(source[0])
+            greatest = least
+            if step == 1:
+                for j in range(size):
+                    value = np.int64(source[j])
+                    least, greatest = min(least, value), max(greatest, value)
+            else:
+                for j in range(size):
+                    value = np.int64(source[j * step])
+                    least, greatest = min(least, value), max(greatest, value)
+            if (np.uint64(greatest) - np.uint64(least)) >> upper:
+                return False
+            if step == 1:
+                for j in range(size):
+                    key = (np.uint64(np.int64(source[j])) - np.uint64(least)) ^ mask
+                    target[j] = (key << upper) | np.uint64(j)
+            else:
+                for j in range(size):
+                    key = (np.uint64(np.int64(source[j * step])) - np.uint64(least)) ^ mask
+                    target[j] = (key << upper) | np.uint64(j)
     return True
 
 
@@ -302,19 +331,21 @@ def pack_rows(keys, self, at, outer, size, inner, outer_step, step, inner_step, 
     """Upper half: the key, turned round by `flip`; lower half: the place in the row."""
     bits = self.view(np.uint32)
     mask = np.uint64(flip)
-    for row in range(outer * inner):
-        start = at + row // inner * outer_step + row % inner * inner_step
-        target = keys[row * size : (row + 1) * size]
-        if step == 1:
-            source, words = self[start : start + size], bits[start : start + size]
-            for j in range(size):
-                key = np.uint64(float_key(source[j], words[j])) ^ mask
-                target[j] = (key << np.uint64(32)) | np.uint64(j)
-        else:
-            for j in range(size):
-                k = start + j * step
-                key = np.uint64(float_key(self[k], bits[k])) ^ mask
-                target[j] = (key << np.uint64(32)) | np.uint64(j)
+    for o in range(outer):
+        for i in range(inner):
+            row = o * inner + i
+            start = at + o * outer_step + i * inner_step
+            target = keys[row * size : (row + 1) * size]
+            if step == 1:
+                source, words = self[start : start + size], bits[start : start + size]
+                for j in range(size):
+                    key = np.uint64(float_key(source[j], words[j])) ^ mask
+                    target[j] = (key << np.uint64(32)) | np.uint64(j)
+            else:
+                for j in range(size):
+                    k = start + j * step
+                    key = np.uint64(float_key(self[k], bits[k])) ^ mask
+                    target[j] = (key << np.uint64(32)) | np.uint64(j)
 
 
 @kernel
@@ -322,14 +353,15 @@ def take_first(
     values, indices, keys, self, at, outer, size, inner, outer_step, step, inner_step, count
 ):
     """The first `count` elements of each row, and their places."""
-    for row in range(outer * inner):
-        o, i = row // inner, row % inner
-        start, target = at + o * outer_step + i * inner_step, o * count * inner + i
-        ordered = keys[row * size : row * size + count]
-        for j in range(count):
-            place = np.int64(ordered[j] & np.uint64(0xFFFFFFFF))
-            values[target + j * inner] = self[start + place * step]
-            indices[target + j * inner] = place
+    for o in range(outer):
+        for i in range(inner):
+            row = o * inner + i
+            start, target = at + o * outer_step + i * inner_step, o * count * inner + i
+            ordered = keys[row * size : row * size + count]
+            for j in range(count):
+                place = np.int64(ordered[j] & np.uint64(0xFFFFFFFF))
+                values[target + j * inner] = self[start + place * step]
+                indices[target + j * inner] = place
 
 
 @kernel
@@ -338,22 +370,24 @@ def take_one(
 ):
     """The element of each row at a place in the order, and where an equal one stands first."""
     upper = np.uint64(32)
-    for row in range(outer * inner):
-        ordered = keys[row * size : (row + 1) * size]
-        n = place
-        if which != KTH:
-            numbers = size
-            while numbers > 0 and ordered[numbers - 1] >> upper == np.uint64(0xFFFFFFFF):
-                numbers -= 1
-            # Behind the numbers stands the first NaN, if there is one.
-            n = (max(numbers, 1) - 1) // 2
-            n = numbers if which == MEDIAN and numbers < size else n
-        while n > 0 and ordered[n - 1] >> upper == ordered[n] >> upper:
-            n -= 1
-        first = np.int64(ordered[n] & np.uint64(0xFFFFFFFF))
-        start = at + row // inner * outer_step + row % inner * inner_step
-        values[row] = self[start + first * step]
-        indices[row] = first
+    for o in range(outer):
+        for i in range(inner):
+            row = o * inner + i
+            ordered = keys[row * size : (row + 1) * size]
+            n = place
+            if which != KTH:
+                numbers = size
+                while numbers > 0 and ordered[numbers - 1] >> upper == np.uint64(0xFFFFFFFF):
+                    numbers -= 1
+                # Behind the numbers stands the first NaN, if there is one.
+                n = (max(numbers, 1) - 1) // 2
+                n = numbers if which == MEDIAN and numbers < size else n
+            while n > 0 and ordered[n - 1] >> upper == ordered[n] >> upper:
+                n -= 1
+            first = np.int64(ordered[n] & np.uint64(0xFFFFFFFF))
+            start = at + o * outer_step + i * inner_step
+            values[row] = self[start + first * step]
+            indices[row] = first
 
 
 @kernel
