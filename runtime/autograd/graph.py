@@ -188,10 +188,15 @@ def attach_view(result: Tensor, viewed: Tensor, node: Node) -> None:
 def attach_views(results: Sequence[Tensor], viewed: Tensor, node: MultiOutputNode) -> None:
     """Make `node` the history of `results`, which are all views of `viewed`."""
     attach_outputs(results, node)
+    base = viewed if viewed._base is None else viewed._base
+    version = viewed._storage.version
     for result in results:
-        track_view(result, viewed, MULTI_OUTPUT)
-        if result._edge is not None:
-            result._edge = (*result._edge[:4], result._storage.version)
+        result._base = base
+        meta = hooks.meta_of(result)
+        meta.creation, meta.base_version = MULTI_OUTPUT, version
+        edge = result._edge
+        if edge is not None:
+            result._edge = (*edge[:4], version)
 
 
 def _creation_of(view: Tensor) -> str | None:

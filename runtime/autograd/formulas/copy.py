@@ -8,16 +8,19 @@ from typing import Any
 from torchgen_out._runtime.core.tensor import Tensor
 from torchgen_out._runtime.dispatch import ops
 
+_at = tuple.__getitem__  # a Size's own indexing runs in Python
 
-def cat_backward(grad: Tensor, sizes: Sequence[Sequence[int]], dim: int) -> list[Tensor]:
+
+def cat_backward(grad: Tensor, sizes: Sequence[tuple[int, ...]], dim: int) -> list[Tensor]:
     """Each tensor gets its part of the gradient; one of shape (0,) nothing."""
     pieces, start = [], 0
     for each in sizes:
-        if tuple(each) == (0,):
+        if each == (0,):
             pieces.append(grad.new_zeros((0,)))
             continue
-        pieces.append(grad.narrow(dim, start, each[dim]))
-        start += each[dim]
+        length = _at(each, dim)
+        pieces.append(ops.narrow(grad, dim, start, length))
+        start += length
     return pieces
 
 
