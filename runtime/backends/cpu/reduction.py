@@ -52,8 +52,9 @@ POOLED = pool.LEAST_BYTES // 16
 """Elements of a result, whatever their size, whose memory may be one that is kept."""
 READING = 4
 """Elements that are read in the time that it takes to read one and write another."""
-PARTS = 64
-"""Complex numbers from which on their parts are worth being folded as real numbers."""
+PARTS = 1024
+"""Complex numbers side by side from which on their parts are worth being folded as real numbers:
+rows of 1,000 take 0.4 ns a number as they are and 1.1 ns as parts, of 2,000 0.4 and 0.1 ns."""
 FEW = 16
 """How much less there must be of partial results than of elements."""
 
@@ -424,9 +425,11 @@ class FoldOfParts(Fold):
 
     def run(self, x: Tensor, dim: Any, keepdim: bool, scalars: Sequence[Any]) -> Tensor:
         """Fold `dim` (None: all dims) of x."""
-        if x.numel() < PARTS or not x._sizes:
+        if x.numel() < PARTS:
             return super().run(x, dim, keepdim, scalars)
         plan = plan_dims(x._sizes, dim if dim.__class__ is not list else tuple(dim), keepdim)
+        if plan.width != 1 or plan.count < PARTS:
+            return super().run(x, dim, keepdim, scalars)
         folded = self.of_parts.run(_with_parts(x), plan.reduced, keepdim, ())
         flat = folded._flat.view(self.storage_dtype)
         key = self.scalar_key if plan.is_scalar else self.key

@@ -19,6 +19,8 @@ from torchgen_out._runtime.ops.composite.linalg.factorisations import check
 from torchgen_out._runtime.ops.composite.linalg.linalg import matmul
 from torchgen_out._runtime.ops.shapes.linalg import check_matrices, check_square
 
+_at = tuple.__getitem__
+
 
 def _tolerances(operator: str, self: Any, atol: Any, rtol: Any) -> tuple[Any, Any]:
     """Both tolerances, numbers or tensors: without any, rtol is eps times the larger size."""
@@ -168,9 +170,11 @@ def lstsq(self: Any, b: Any, rcond: float | None = None, driver: str | None = No
 
 def linalg_cross(self: Any, other: Any, dim: int = -1) -> Any:
     """The vectors orthogonal to both, along a dim of size 3."""
-    if self.ndim != other.ndim:
+    own, given = self._sizes, other._sizes
+    if len(own) != len(given):
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
-    sizes = self.size(dim), other.size(dim)
+    is_dim = -len(own) <= dim < len(own)
+    sizes = (_at(own, dim), _at(given, dim)) if is_dim else (self.size(dim), other.size(dim))
     if sizes != (3, 3):
         raise RuntimeError(
             f"linalg.cross: inputs dimension {dim} must have length 3. "
