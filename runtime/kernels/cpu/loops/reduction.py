@@ -23,6 +23,8 @@ from torchgen_out._runtime.kernels.cpu.loops.rows import (
     IN_LANES_ONCE,
     IN_LANES_REPEATED,
     IN_ORDER,
+    IN_TURNS,
+    ONE_BY_ONE,
     ROW,
     ROW_WITH_IDENTITY,
     ROWS,
@@ -243,12 +245,14 @@ def rows_text(spec: ReductionSpec) -> str:
     scalars = _scalar_list(spec)
     in_lanes = spec.parts[0] is None
     from_first = "\n\n".join((FOLD_FEW, *_folds_of_many(spec), FOLDS_FROM_FIRST))
-    body = (from_first if in_lanes else FOLD_WITH_IDENTITY).format(
-        scalars=scalars,
-        element=load("run[i]", spec.input, spec.compute),
-        wide=_numpy_name(_wider(spec.acc)),
-        first="np.bool_(identity())" if spec.acc.kind == "b" else "identity()",
-    )
+    parts = {
+        "scalars": scalars,
+        "element": load("run[i]", spec.input, spec.compute),
+        "wide": _numpy_name(_wider(spec.acc)),
+        "first": "np.bool_(identity())" if spec.acc.kind == "b" else "identity()",
+    }
+    block = (IN_TURNS if spec.acc.kind == "c" else ONE_BY_ONE).format(**parts)
+    body = (from_first if in_lanes else FOLD_WITH_IDENTITY).format(**parts, fold_block=block)
     project = _projected(spec)
     setup = f"    lanes = np.empty(LANES, {_acc_type(spec)})\n"
     rows = ROWS.format(

@@ -11,10 +11,7 @@ SHORT = LANES  # elements of rows that are folded side by side
 @inner
 def fold_block(run{scalars}):
     """Folds a run, which is no longer than a block."""
-    acc = {first}
-    for i in range(run.size):
-        acc = reduce(acc, {element}{scalars})
-    return {wide}(acc)
+{fold_block}
 
 
 @inner
@@ -40,6 +37,31 @@ def fold_short(run, step, n, lanes{scalars}):
             i = np.uint64(lane * step + k)
             lanes[lane] = reduce(lanes[lane], {element}{scalars})
 '''
+
+ONE_BY_ONE = """\
+    acc = {first}
+    for i in range(run.size):
+        acc = reduce(acc, {element}{scalars})
+    return {wide}(acc)"""
+
+IN_TURNS = """\
+    a, b, c, d = {first}, {first}, {first}, {first}
+    turns = run.size // 4
+    for k in range(turns):
+        i = np.uint64(4 * k)
+        a = reduce(a, {element}{scalars})
+        i += np.uint64(1)
+        b = reduce(b, {element}{scalars})
+        i += np.uint64(1)
+        c = reduce(c, {element}{scalars})
+        i += np.uint64(1)
+        d = reduce(d, {element}{scalars})
+    for k in range(4 * turns, run.size):
+        i = np.uint64(k)
+        a = reduce(a, {element}{scalars})
+    return {wide}(combine(combine(a, b), combine(c, d)))"""
+"""The same of complex numbers, whose products LLVM leaves in their order: four of them do not wait
+for each other."""
 
 FOLD_FEW = '''\
 LANES = 16
