@@ -167,7 +167,7 @@ def _text(dtype: Any, rows: int, is_along_sums: bool, is_dense: bool) -> str:
 
 def suits(dtype: Any, m: int, n: int, k: int, b: Layout) -> bool:
     """Whether the product of (m, k) and (k, n) is one of few rows and a matrix of long runs."""
-    if dtype.name not in ("float32", "float64"):
+    if dtype.name not in ("float32", "float64") or not m * n * k:
         return False
     if b.row == 1:
         return m <= MOST_ALONG_SUMS and k * dtype.itemsize >= SHORTEST_SUM * m and n >= m
