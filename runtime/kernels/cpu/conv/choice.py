@@ -16,7 +16,9 @@ from torchgen_out._runtime.kernels.cpu.conv import dense, depthwise, flat, patch
 FEW_OUTPUTS = 12  # per group: fewer leave too much of a vector of outputs empty
 FEW_PLACES = 32  # of an image
 NARROW = 4  # outputs of a group, for which elements are not worth being packed
-NARROW_CHANNELS, FEW_TAPS = 8, 9  # from which, and up to which, few outputs go by offsets
+# Where strides skip places, convolutions go by offsets from so many outputs of a group on, up to so
+# many taps, and where rows of results are shorter.
+SOME_OUTPUTS, FEW_TAPS, LONG_ROW = 8, 9, 16
 
 
 class Sized(NamedTuple):
@@ -44,7 +46,7 @@ def way_forward(y: Any, x: Any, w: Any, dtype: Any, geometry: Geometry) -> str:
         return "pointwise"
     if winograd.suits(*given):
         return "winograd"
-    if suits_offsets(dtype, outputs) or skips_places(dtype, w, geometry):
+    if suits_offsets(dtype, outputs) or skips_places(dtype, y, w, geometry):
         is_better = is_flat and flat.outdoes_implicit(result, weight, geometry.groups)
         return "flat" if is_better else "implicit"
     if depthwise.suits(*given):
@@ -87,7 +89,7 @@ def way_of_weight(w: Any, y: Any, x: Any, dtype: Any, geometry: Geometry) -> str
         return "pointwise"
     if winograd.suits(*given):
         return "winograd"
-    if suits_offsets(dtype, w[0] // geometry.groups) or skips_places(dtype, w, geometry):
+    if suits_offsets(dtype, w[0] // geometry.groups) or skips_places(dtype, y, w, geometry):
         return "implicit"
     if depthwise.suits(*given):
         return "depthwise"
@@ -117,15 +119,17 @@ def suits_offsets(dtype: Any, outputs: int) -> bool:
     return dtype.kind == "f" and outputs >= FEW_OUTPUTS
 
 
-def skips_places(dtype: Any, w: Any, geometry: Geometry) -> bool:
+def skips_places(dtype: Any, y: Any, w: Any, geometry: Geometry) -> bool:
     """Whether strides along two dims leave out so many places that half-empty vectors of outputs
-    take less time than runs of all places: half of it for 8 channels of 16 x 16 by 8 of 3 x 3.
+    take less time than runs of all places: a quarter for 8 of 16 x 16 by 7 x 7.
 
-    Few channels and many taps are added up in registers by such runs.
+    Few outputs of many taps and long rows are added up in registers by such runs.
     """
-    are_some = w[0] // geometry.groups >= NARROW and w[1] >= NARROW_CHANNELS
-    crossed = sum(step > 1 for step in geometry.stride) > 1
-    return dtype.kind == "f" and crossed and are_some and prod(w[2:]) <= FEW_TAPS
+    is_depthwise = w[1] == 1 < geometry.groups
+    if dtype.kind != "f" or is_depthwise or sum(step > 1 for step in geometry.stride) < 2:
+        return False
+    outputs = w[0] // geometry.groups
+    return outputs >= SOME_OUTPUTS or prod(w[2:]) <= FEW_TAPS or bool(y[-1] < LONG_ROW)
 
 
 def is_pointwise(y: Any, x: Any, w: Any, geometry: Geometry) -> bool:
