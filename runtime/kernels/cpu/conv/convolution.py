@@ -92,14 +92,17 @@ def _launch_dense(
     windows = input if transposed else result
     products = windows.numel * prod(weight.sizes[1:])
     given = [each for each in (result, input, weight, bias) if each is not None]
-    if products <= FEWEST or not _are_dense(given):
+    if not _are_dense(given):
         return None
     geometry = geometry_of(windows.sizes[2:], stride, padding, dilation, groups)
     sizes, dtype, has_bias = _sizes(given[:3]), result.dtype, bias is not None
-    if transposed:
-        way = choice.way_back(*sizes, dtype, geometry)
-        return launch_transposed(way, *sizes, dtype, has_bias, geometry)
-    return launch(choice.way_forward(*sizes, dtype, geometry), *sizes, dtype, has_bias, geometry)
+    find, make = (
+        (choice.way_back, launch_transposed) if transposed else (choice.way_forward, launch)
+    )
+    way = find(*sizes, dtype, geometry)
+    if products <= FEWEST and way != "dense":
+        return None
+    return make(way, *sizes, dtype, has_bias, geometry)
 
 
 def _are_copied(operands: Sequence[TensorSpec]) -> bool:
@@ -140,10 +143,12 @@ def plan_weight(
         return plan and on_copies(plan, 1, operands)
     x, y = (grad_output, input) if transposed else (input, grad_output)
     products = y.numel * prod(result.sizes[1:])
-    if products > FEWEST and _are_dense([result, y, x]):
+    if _are_dense([result, y, x]):
         geometry = geometry_of(y.sizes[2:], stride, padding, dilation, groups)
         given = *_sizes([result, y, x]), result.dtype, geometry
-        if run := launch_weight(choice.way_of_weight(*given), *given):
+        way = choice.way_of_weight(*given)
+        run = launch_weight(way, *given) if products > FEWEST or way == "dense" else None
+        if run:
             return LaunchPlan(_exchanged(run) if transposed else run, None)
     return plan_few_weights(result, grad_output, input, *how)
 
@@ -225,6 +230,8 @@ def launch(
 ) -> Run | None:
     """run(y, x, w, [bias], ...) for the way forward."""
     given, groups = (y, x, w, dtype, has_bias), geometry.groups
+    if way == "dense":
+        return dense.launch(*given)
     if way == "pointwise" and dtype.kind == "f":
         return pointwise.launch(*given, groups)
     if way == "flat":
@@ -237,6 +244,8 @@ def launch_transposed(
 ) -> Run | None:
     """run(x, y, w, [bias], ...) for the way back."""
     given, groups = (x, y, w, dtype, has_bias), geometry.groups
+    if way == "dense":
+        return dense.launch_transposed(*given)
     if way == "pointwise" and dtype.kind == "f":
         return pointwise.launch_transposed(*given, groups)
     if way == "implicit":
@@ -266,6 +275,8 @@ def launch_weight(
     way: str, w: Sizes, y: Sizes, x: Sizes, dtype: Any, geometry: Geometry
 ) -> Run | None:
     """run(w, y, x, ...) for the gradient of the weight."""
+    if way == "dense":
+        return dense.launch_correlate(w, y, x, dtype)
     if way == "pointwise" and dtype.kind == "f":
         return pointwise.launch_correlate(w, y, x, dtype, geometry.groups)
     if way == "implicit":
