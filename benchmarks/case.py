@@ -168,6 +168,15 @@ def distinct(*sizes: int) -> Input:
     return Input(sizes, draw)
 
 
+def photos(*sizes: int) -> Input:
+    """Images of bytes whose channels lie side by side."""
+
+    def draw(rng: np.random.Generator, sizes: tuple[int, ...]) -> Array:
+        return rng.integers(0, 256, sizes, np.uint8)
+
+    return Input(sizes, draw, "uint8", channels_last=True)
+
+
 def integers(high: int, *sizes: int) -> Input:
     """Integers from 0 to high - 1, as int64."""
     return Input(sizes, lambda rng, sizes: rng.integers(0, high, sizes))

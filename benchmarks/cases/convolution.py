@@ -48,4 +48,6 @@ CASES = [
     *_both((1, 16, 8, 8), (16, 16, 3, 3), PADDED),
     *_both((1, 16, 8, 8), (16, 8, 4, 4), "F.conv_transpose2d(x, w, b, stride=2, padding=1)"),
     *_both((2, 16, 128), (24, 16, 1), "F.conv1d(x, w, b)"),
+    *_both((8, 32, 16, 16), (8, 32, 7, 7), "F.conv2d(x, w, b, stride=2, padding=3)"),
+    *_both((1, 256, 1, 1), (64, 256, 1, 1)),
 ]

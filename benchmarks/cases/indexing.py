@@ -108,6 +108,11 @@ VIEWS = [
     statement("setitem(x, mask, y)", x=normal(17, 17), mask=mask(17), y=normal(17)),
     statement("x[None, ..., 1:]", x=normal(2, 3, 4, 8)),
     statement("F.pad(x.t(), (1, 1, 1, 1))", x=normal(512, 512)),
+    statement("F.pad(x, (1, 2))", x=normal(20000, 2), note="narrow rows"),
+    statement("x.repeat(2, 2)", x=normal(20000, 5), note="narrow rows"),
+    statement("torch.cat([x, x, x], 1)", x=normal(1000, 100)),
+    statement("x.tril()", x=normal(100, 20000), note="long rows"),
+    statement("x[:, :, 3:4].copy_(y)", x=normal(1, 8, 512, 64), y=normal(1, 8, 1, 64)),
     statement("torch.cat([-x[..., 16:], x[..., :16]], -1)", x=normal(2, 8, 64, 32)),
     statement(
         "torch.stack([x[:, :, i:i + 32, i:i + 32] for i in range(8)])", x=normal(4, 3, 96, 96)

@@ -8,6 +8,7 @@ from benchmarks.case import Case, Work, integers, normal, statement
 
 X, Y, MATRIX = normal(8), normal(8), normal(8, 8)
 TABLE, LEAF = normal(3, 4), normal(3, 4, grad=True)
+HALF = normal(16, 16, dtype="bfloat16")
 
 
 def _chain(T: ModuleType) -> Work:
@@ -57,6 +58,9 @@ CASES = [
     statement("F.interpolate(x, scale_factor=2, mode='bilinear')", x=normal(1, 2, 4, 4)),
     statement("torch.tensor([[1.0, 2.0], [3.0, 4.0]])", x=X),
     statement("torch.from_numpy(x.numpy())", x=X),
+    statement("F.layer_norm(x, (16,), w, w)", x=HALF, w=HALF._replace(sizes=(16,))),
+    statement("torch.softmax(x, 1)", x=HALF),
+    statement("torch.ones_like(x)", x=HALF),
     statement("x[1]", x=LEAF, note="recorded"),
     statement("x[:, None]", x=LEAF, note="recorded"),
     statement("x[0, 1:]", x=LEAF, note="recorded"),

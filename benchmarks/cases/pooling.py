@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.case import Case, Input, normal, pixels, statement, uniform
+from benchmarks.case import Case, Input, normal, photos, pixels, statement, uniform
 
 
 def _both(text: str, *sizes: int) -> list[Case]:
@@ -40,4 +40,12 @@ CASES = [
         for mode in ("bilinear", "nearest")
     ),
     *_of("F.pixel_shuffle(x, 2)", normal(8, 64, 28, 28)),
+    *(
+        statement(
+            f"F.interpolate(x, (224, 224), mode='{mode}', antialias={antialias})",
+            x=photos(1, 3, 480, 640),
+            note="bytes",
+        )
+        for mode, antialias in (("bilinear", True), ("bicubic", False))
+    ),
 ]

@@ -71,6 +71,9 @@ SHAPES = [
     statement("x.max(1)", x=distinct(8192, 5), note="short rows"),
     statement("x[:, :32].amax(1)", x=normal(1024, 64), numpy="x[:, :32].max(1)"),
     statement("x[:, :4].sum(0)", x=normal(8192, 8), numpy="x[:, :4].sum(0)"),
+    statement("x.argmax(0)", x=distinct(20000, 2), note="narrow rows", numpy="x.argmax(0)"),
+    statement("x.mean(1)", x=normal(20000, 1), note="one element", numpy="x.mean(1)"),
+    statement("x.sum(1)", x=normal(32, 300, 2), note="narrow rows", numpy="x.sum(1)"),
     statement("x.sum()", x=complex_normal(65536), numpy="x.sum()"),
     statement("x.mean(0)", x=complex_normal(256, 256), numpy="x.mean(0)"),
 ]
@@ -82,6 +85,7 @@ SCANS = [
     statement("x.cummax(1)", x=distinct(1000, 1000)),
     statement("x.logcumsumexp(1)", x=SQUARE),
     statement("x.cumsum(1)", x=normal(32, 32), numpy="x.cumsum(1)"),
+    statement("x.cumsum(0)", x=normal(20000, 2), note="narrow rows", numpy="x.cumsum(0)"),
     statement("x.histc(100)", x=SQUARE),
     statement("x.bincount()", x=integers(1000, M), numpy="np.bincount(x)"),
 ]
