@@ -75,7 +75,7 @@ class DimPlan:
 def _width(sizes: Size, kept: Sequence[int], folded: Sequence[int]) -> int:
     """`DimPlan.width`; dims of one element lie anywhere. folded: the reduced dims without these."""
     if not folded:
-        return 1
+        return prod(sizes)
     if any(folded[0] < dim < folded[-1] and sizes[dim] != 1 for dim in kept):
         return 0
     return prod(sizes[dim] for dim in kept if dim > folded[-1])

@@ -15,12 +15,25 @@ def around(dim: int, **arrays: Any) -> dict[str, View]:
     """Arrays with `dim` last but one: before it what `...` stands for, behind it one dim.
 
     All have the same sizes, except at `dim`. What is behind it is one dim in all of them, or its
-    dims but the last stand among those before.
+    dims but the last stand among those before. A `dim` of one element everywhere lies anywhere: all
+    others are behind it, if one stride walks them.
     """
+    steps = {name: _step_around(dim, each) for name, each in arrays.items()}
+    if None not in steps.values():
+        return {
+            name: View((1, prod(each.sizes)), (1, steps[name])) for name, each in arrays.items()
+        }
     steps = {name: _step_behind(dim, each) for name, each in arrays.items()}
     if None in steps.values():
         steps = dict.fromkeys(steps)
     return {name: _around(dim, each, steps[name]) for name, each in arrays.items()}
+
+
+def _step_around(dim: int, array: Any) -> int | None:
+    """The stride that walks all elements, of which one lies along `dim`."""
+    if not array.sizes or array.sizes[dim] != 1 or 0 in array.sizes:
+        return None
+    return merged_stride(array.sizes, array.strides)
 
 
 def _step_behind(dim: int, array: Any) -> int | None:

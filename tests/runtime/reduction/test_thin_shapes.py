@@ -1,0 +1,61 @@
+"""Reductions and scans along dims of one element, and of a few columns side by side."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import torchgen_out as torch
+
+VALUES = np.random.default_rng(5).standard_normal((37, 41)).astype(np.float32)
+VALUES[3, 5], VALUES[4, 6] = np.nan, -0.0
+
+
+def thin_views() -> list[tuple[torch.Tensor, int]]:
+    """Tensors with a dim of one element, and which it is: dense, expanded, with gaps."""
+    x = torch.from_numpy(VALUES)
+    ends = [(x.unsqueeze(dim), dim) for dim in range(3)]
+    turned = [(x.t().unsqueeze(dim), dim) for dim in range(3)]
+    gaps = [(x[::2, ::3].unsqueeze(dim), dim) for dim in range(3)]
+    return [*ends, *turned, *gaps, (x[:1], 0), (x[:, 2:3], 1), (x[:1].expand(1, 41), 0)]
+
+
+@pytest.mark.parametrize("case", range(12))
+def test_along_one_element(case: int) -> None:
+    x, dim = thin_views()[case]
+    values = x.numpy()
+    flat = values.squeeze(dim)
+    for name in ("sum", "mean", "prod", "amax", "amin", "logsumexp", "nansum"):
+        expected = np.nan_to_num(flat) if name == "nansum" else flat
+        found = getattr(x, name)(dim).numpy()
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
+    np.testing.assert_array_equal(x.any(dim).numpy(), flat != 0)
+    np.testing.assert_array_equal(x.count_nonzero(dim).numpy(), flat != 0)
+    assert not x.argmax(dim).any()
+    assert x.argmin(dim, keepdim=True).shape == x.shape
+    for found, indices in (x.max(dim), x.min(dim), x.cummax(dim), x.cummin(dim)):
+        np.testing.assert_array_equal(found.numpy().reshape(flat.shape), flat)
+        assert not indices.any()
+    np.testing.assert_array_equal(x.cumsum(dim).numpy(), values)
+    np.testing.assert_array_equal(x.cumprod(dim).numpy(), values)
+    np.testing.assert_array_equal(x.softmax(dim).numpy(), np.where(np.isnan(values), np.nan, 1))
+
+
+@pytest.mark.parametrize("count", [7, 40, 300])
+@pytest.mark.parametrize("width", [2, 3, 5, 6])
+def test_few_columns(width: int, count: int) -> None:
+    values = np.random.default_rng(width).integers(-9, 9, (4, count, width)).astype(np.float32)
+    values[1, count // 2, 1] = np.nan
+    for own, x in (
+        (values, torch.from_numpy(values)),
+        (values[2], torch.from_numpy(values)[2]),
+        (values[:, ::2], torch.from_numpy(values)[:, ::2]),
+    ):
+        dim = own.ndim - 2
+        for keepdim in (False, True):
+            places, lowest = (f(own, dim, keepdims=keepdim) for f in (np.argmax, np.argmin))
+            np.testing.assert_array_equal(x.argmax(dim, keepdim).numpy(), places)
+            np.testing.assert_array_equal(x.argmin(dim, keepdim).numpy(), lowest)
+            found = x.max(dim, keepdim)
+            np.testing.assert_array_equal(found.indices.numpy(), places)
+            np.testing.assert_array_equal(found.values.numpy(), own.max(dim, keepdims=keepdim))
