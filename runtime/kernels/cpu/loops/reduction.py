@@ -47,6 +47,8 @@ COLUMNS = 2048  # what is kept of so many stays in the first cache
 PANEL = {panel}  # columns that are folded together
 PANELS = {panels}  # columns up to which panels are folded one after another
 NARROW, MERGED = {narrow}  # columns up to which rows are folded as longer ones, and of how many
+MANY = 2048  # elements from which on that holds
+SLIM, SOME, FEW = 16, 128, 32  # the columns of fewer, the least of these, and of how many they are
 
 
 @inner
@@ -112,11 +114,12 @@ def fold_columns(total, block, x, base, n, width, count{scalars}):
     """The same; of narrow rows so many as one that they fill panels. What lies between rows with
     gaps is folded, too, and left alone, but for what follows the last one."""
     has_gaps = count < width
-    is_narrow = (width <= NARROW) & (4 * count >= width) & (n * width >= 2048)
-    if not is_narrow:
+    are_many = n * width >= MANY
+    is_narrow = width <= NARROW if are_many else (width <= SLIM) & (n * width >= SOME)
+    if not (is_narrow & (4 * count >= width)):
         fold_rows(total, block, x, base, n, width, count{scalars})
         return
-    some = (MERGED if MERGED % width else PANEL) // width
+    some = ((MERGED if MERGED % width else PANEL) if are_many else FEW) // width
     rows = (n - 1 if has_gaps else n) // some
     fold_rows(total, block, x, base, rows, some * width, some * width{scalars})
     for k in range(1, some):
