@@ -12,12 +12,7 @@ from typing import Any
 from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.kernels.common.folded import merged_stride
 from torchgen_out._runtime.kernels.common.index import Order, View
-from torchgen_out._runtime.kernels.common.indexing import around
-
-FEW_COLUMNS, LONG_COLUMN = 5, 8
-"""Columns side by side up to which each is searched by itself for its largest element, and how many
-times as long as all of them are wide it is at least: 2 of 20,000 take 23 us, not 131, 5 of them 55,
-not 131, 8 of 300 in each of 32 matrices would take 68 and not 58."""
+from torchgen_out._runtime.kernels.common.indexing import around, one_by_one
 
 
 @dataclass(frozen=True)
@@ -96,21 +91,7 @@ def _without_dim(dim: int, self: Any, **results: Any) -> dict[str, View]:
     for name in results:
         own = views[name]
         views[name] = View((*own.sizes[:-2], own.sizes[-1]), (*own.strides[:-2], own.strides[-1]))
-    count, width = views["self"].sizes[-2:]
-    is_narrow = 1 < width <= FEW_COLUMNS and count >= LONG_COLUMN * width
-    return _one_by_one(views) if is_narrow else views
-
-
-def _one_by_one(views: dict[str, View]) -> dict[str, View]:
-    """The same with the columns among what `...` stands for: each is searched by itself."""
-    apart = {}
-    for name, view in views.items():
-        sizes, strides, behind = view.sizes, view.strides, -2 if name == "self" else -1
-        apart[name] = View(
-            (*sizes[:behind], sizes[-1], *sizes[behind:-1], 1),
-            (*strides[:behind], strides[-1], *strides[behind:-1], 1),
-        )
-    return apart
+    return one_by_one(views, rank=1)
 
 
 def _with_dim(dim: int, ndim: int, array: Any) -> Any:

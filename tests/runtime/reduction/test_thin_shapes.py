@@ -59,3 +59,24 @@ def test_few_columns(width: int, count: int) -> None:
             found = x.max(dim, keepdim)
             np.testing.assert_array_equal(found.indices.numpy(), places)
             np.testing.assert_array_equal(found.values.numpy(), own.max(dim, keepdims=keepdim))
+
+
+@pytest.mark.parametrize("rows", range(1, 8))
+@pytest.mark.parametrize("count", [9, 50])
+def test_scans_of_few(rows: int, count: int) -> None:
+    """Of rows and of columns, some of which are scanned at once."""
+    values = np.random.default_rng(rows).uniform(0.5, 1.5, (3, rows, count)).astype(np.float32)
+    for own in (values, values[1]):
+        for dim, each in ((own.ndim - 1, own), (own.ndim - 2, own.swapaxes(-1, -2).copy())):
+            x = torch.from_numpy(each)
+            wide = each.astype(np.float64)
+            np.testing.assert_allclose(x.cumsum(dim).numpy(), wide.cumsum(dim), rtol=1e-6)
+            np.testing.assert_allclose(x.cumprod(dim).numpy(), wide.cumprod(dim), rtol=1e-5)
+            expected = np.log(np.exp(wide).cumsum(dim))
+            np.testing.assert_allclose(x.logcumsumexp(dim).numpy(), expected, rtol=1e-5)
+            largest, places = x.cummax(dim)
+            np.testing.assert_array_equal(largest.numpy(), np.maximum.accumulate(each, dim))
+            found = np.take_along_axis(each, places.numpy(), dim)
+            np.testing.assert_array_equal(largest.numpy(), found)
+            other = x.clone()
+            np.testing.assert_array_equal(other.cumsum_(dim).numpy(), x.cumsum(dim).numpy())

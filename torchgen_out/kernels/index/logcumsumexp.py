@@ -154,7 +154,7 @@ program = IndexProgram(
     measure=lambda self: (self[-2], self[-1]),
     is_wide=True,
     costly=True,
-    geometry=scan_geometry.cumulative,
+    geometry=scan_geometry.logcumsumexp,
     single=single,
     launches=(
         Launch(

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 from torchgen_out._runtime.kernels.cpu.loops import syntax
 
-COUNT = 4
-"""How many items go together."""
+COUNTS = (4, 2)
+"""How many items go together: so many as long as there are, then so many of those left over."""
 
 
 def side_by_side(body: str) -> str:
@@ -25,16 +25,22 @@ def side_by_side(body: str) -> str:
     number = next(n for n, each in enumerate(function.body) if isinstance(each, ast.For))
     loop = function.body[number]
     assert isinstance(loop, ast.For)
-    several = _several(loop)
-    if several is None:
-        return body
+    several: list[ast.stmt] = []
+    first = "start"
+    for count in COUNTS:
+        behind = f"stop - (stop - start) % {count}"
+        made = _several(loop, count, f"range({first}, {behind}, {count})")
+        if made is None:
+            return body
+        several.append(made)
+        first = behind
     function.body[number : number + 1] = [*several, loop]
-    loop.iter = _expression(f"range(stop - (stop - start) % {COUNT}, stop)")
+    loop.iter = _expression(f"range({first}, stop)")
     return syntax.text_of(function)
 
 
-def _several(loop: ast.For) -> list[ast.stmt] | None:
-    """The loop over items, several at a time; None if it has another form."""
+def _several(loop: ast.For, together: int, items: str) -> ast.For | None:
+    """The loop over items, some together; None if it has another form. items: the first of each."""
     inner = [n for n, each in enumerate(loop.body) if isinstance(each, ast.For)]
     if len(inner) != 1:
         return None
@@ -51,7 +57,7 @@ def _several(loop: ast.For) -> list[ast.stmt] | None:
     made: list[ast.stmt] = []
     if not counters:
         own.add(loop.target.id)
-    for number in range(COUNT):
+    for number in range(together):
         names = {name: f"{name}_{number}" for name in own}
         if counters:
             made += [_assign(names[name], name) for name in sorted(counters)]
@@ -59,13 +65,11 @@ def _several(loop: ast.For) -> list[ast.stmt] | None:
             made.append(_assign(names[loop.target.id], f"{loop.target.id} + {number}"))
         made += _renamed(before, names)
         made += counting
-    bodies = [_renamed(row.body, {n: f"{n}_{i}" for n in own}) for i in range(COUNT)]
-    together = ast.For(row.target, row.iter, [line for body in bodies for line in body], [])
-    made.append(together)
-    for number in range(COUNT):
+    bodies = [_renamed(row.body, {n: f"{n}_{i}" for n in own}) for i in range(together)]
+    made.append(ast.For(row.target, row.iter, [line for body in bodies for line in body], []))
+    for number in range(together):
         made += _renamed(after, {name: f"{name}_{number}" for name in own})
-    whole = _expression(f"range(start, stop - (stop - start) % {COUNT}, {COUNT})")
-    return [ast.For(loop.target, whole, made, [])]
+    return ast.For(loop.target, _expression(items), made, [])
 
 
 def _expression(text: str) -> ast.expr:
