@@ -80,3 +80,14 @@ def test_scans_of_few(rows: int, count: int) -> None:
             np.testing.assert_array_equal(largest.numpy(), found)
             other = x.clone()
             np.testing.assert_array_equal(other.cumsum_(dim).numpy(), x.cumsum(dim).numpy())
+
+
+@pytest.mark.parametrize("case", range(12))
+def test_order_of_one_element(case: int) -> None:
+    x, dim = thin_views()[case]
+    values = x.numpy()
+    rows = (x.sort(dim), x.topk(1, dim), x.kthvalue(1, dim, True), x.median(dim, True))
+    for found, places in (*rows, x.nanmedian(dim, True), x.mode(dim, True)):
+        np.testing.assert_array_equal(found.numpy(), values)
+        assert not places.any()
+    assert x.sort(dim).values.data_ptr() != x.data_ptr()

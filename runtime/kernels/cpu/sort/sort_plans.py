@@ -17,6 +17,7 @@ import numpy as np
 from torchgen_out._runtime.kernels.build import kernel
 from torchgen_out._runtime.kernels.common.folded import sizes_around, strides_around
 from torchgen_out._runtime.kernels.cpu.loop_plans import operand, out, plan_loop
+from torchgen_out._runtime.kernels.cpu.planned import gatherer
 from torchgen_out._runtime.kernels.cpu.small import is_small
 from torchgen_out._runtime.kernels.cpu.sort.top import HEAP_SHARE, top_of_rows
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
@@ -86,6 +87,8 @@ def plan_mode(
     values: TensorSpec, indices: TensorSpec, self: TensorSpec, dim: int = -1, keepdim: bool = False
 ) -> LaunchPlan | None:
     """Plan `mode`, of short rows of whole numbers by comparing each with each."""
+    if (alone := _plan_alone(self, dim)) is not None:
+        return alone
     shape = sizes_around(self.sizes, dim)
     if self.dtype == INT64 and shape[1] <= MOST_COMPARED and is_small(values, self):
         results = [out(i, shape[0], shape[2]) for i in range(2)]
@@ -112,6 +115,8 @@ def _walk(self: TensorSpec, dim: int, dtypes: Container[Any] = (FLOAT32,)) -> Wa
 def _plan_first(self: TensorSpec, count: int, dim: int, descending: bool) -> LaunchPlan | None:
     """The plan for the first `count` of each row in order."""
     dtype = self.dtype
+    if (alone := _plan_alone(self, dim)) is not None:
+        return alone
     walk = _walk(self, dim, (*WHOLE, FLOAT32, FLOAT64))
     if walk is None:
         return None
@@ -120,8 +125,23 @@ def _plan_first(self: TensorSpec, count: int, dim: int, descending: bool) -> Lau
     return LaunchPlan(make(walk, descending, take, count), (count,))
 
 
+def _plan_alone(self: TensorSpec, dim: int) -> LaunchPlan | None:
+    """The plan for rows of one element, which is all that is asked for; None of other rows."""
+    numel, gather = self.numel, gatherer(self)
+    if not numel or sizes_around(self.sizes, dim)[1] != 1:
+        return None
+
+    def run(values: Array, indices: Array, self: Array, at: int, wanted: Any) -> None:
+        values[:numel] = gather(self, at)
+        indices[:numel] = 0
+
+    return LaunchPlan(run, ())
+
+
 def _plan_one(self: TensorSpec, dim: int, which: int, place: int) -> LaunchPlan | None:
     """The plan for one element of each row."""
+    if (alone := _plan_alone(self, dim)) is not None:
+        return alone
     walk = _walk(self, dim)
     if walk is None:
         return None
