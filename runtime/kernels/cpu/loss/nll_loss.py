@@ -6,11 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from torchgen_out._runtime import errors
+from torchgen_out._runtime.kernels.common.index import program_of
 from torchgen_out._runtime.kernels.cpu.loop_plans import View, operand, out, plan_loop, plan_ranges
 from torchgen_out._runtime.kernels.cpu.loss.loss_loops import (
     MEAN,
@@ -20,10 +22,11 @@ from torchgen_out._runtime.kernels.cpu.loss.loss_loops import (
     smoothed_losses,
 )
 from torchgen_out._runtime.kernels.cpu.planned import planned
-from torchgen_out._runtime.kernels.cpu.softmax.softmax import WORK, log_softmax_rows
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
 Array = Any
+WORK = 4
+"""How much more an element of a gradient costs than in element-wise work."""
 
 
 @planned(results=2)
@@ -72,6 +75,11 @@ def _vector(number: int, given: TensorSpec | None) -> View:
 # Cross entropy of rows of scores: log_softmax and nll_loss at once.
 
 
+@cache
+def _log_softmax() -> Any:
+    return program_of("log_softmax_int").kernel_for("torchgen_out._runtime.kernels.cpu")
+
+
 @planned(results=3)
 def cross_entropy_rows(
     output: TensorSpec,
@@ -93,9 +101,8 @@ def cross_entropy_rows(
         likelihood = _plan_smoothed(*given, float(label_smoothing))
     else:
         likelihood = nll_loss_forward.plan(*given)
-    views, behind = (out(0, *self.sizes), operand(0, *self.sizes)), 1 if weight is None else 2
-    work, results = WORK * self.numel, [log_probabilities]
-    rows = plan_ranges(log_softmax_rows, target.numel, work, results, [self], *views)
+    rows = _log_softmax().plan(log_probabilities, self, 1, None)
+    behind = 1 if weight is None else 2
 
     def run(output: Array, logarithms: Array, divisor: Array, scores: Array, *others: Any) -> None:
         arrays, (start, *offsets) = others[:behind], others[behind:-1]
