@@ -43,10 +43,12 @@ from torchgen_out._runtime.kernels.compiler.values import (
 HINTS = {
     "in_turn": {"interleave.count": 1},
     "few": {"vectorize.width": 1, "interleave.count": 1, "unroll.count": 1},
+    "in_lanes": {"unroll.count": 1},
 }
 """Other names for `range`, and what they tell LLVM of a loop. in_turn: one vector of rounds is
 computed after the other; LLVM takes up to four side by side, and what then remains of few rounds
-takes longer than they do. few: no more rounds than it takes to ask whether vectors are worth it."""
+takes longer than they do. few: no more rounds than it takes to ask whether vectors are worth it.
+in_lanes: as many as a vector has elements, which LLVM would write out before it thinks of one."""
 
 
 def run(body: Body, statements: Iterable[ast.stmt]) -> None:

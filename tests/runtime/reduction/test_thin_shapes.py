@@ -91,3 +91,18 @@ def test_order_of_one_element(case: int) -> None:
         np.testing.assert_array_equal(found.numpy(), values)
         assert not places.any()
     assert x.sort(dim).values.data_ptr() != x.data_ptr()
+
+
+@pytest.mark.parametrize("count", [1, 15, 16, 17, 33, 63, 64, 80, 81, 130, 511, 513, 700])
+@pytest.mark.parametrize("rows", [1, 15, 16, 17, 40])
+def test_largest_of_rows(rows: int, count: int) -> None:
+    """Of rows that are folded side by side, or each by itself; nan wins wherever it is."""
+    values = np.random.default_rng(count).standard_normal((rows, count + 3)).astype(np.float32)
+    values[rows // 2, count // 2] = np.nan
+    values[rows - 1, count - 1] = np.nan
+    for own in (values[:, :count].copy(), values[:, :count], values[:, :count].astype(np.float64)):
+        x = torch.from_numpy(own)
+        np.testing.assert_array_equal(x.amax(1).numpy(), own.max(1))
+        np.testing.assert_array_equal(x.amin(1).numpy(), own.min(1))
+    whole = (np.nan_to_num(values[:, :count]) * 100).astype(np.int32)
+    np.testing.assert_array_equal(torch.from_numpy(whole).amax(1).numpy(), whole.max(1))

@@ -18,6 +18,8 @@ from torchgen_out._runtime.kernels.common.reduction import ReductionSpec
 from torchgen_out._runtime.kernels.cpu.loops import runs
 from torchgen_out._runtime.kernels.cpu.loops.rows import (
     FOLD_FEW,
+    FOLD_LANES,
+    FOLD_LANES_ASIDE,
     FOLD_WITH_IDENTITY,
     FOLDS_FROM_FIRST,
     IN_LANES_ONCE,
@@ -29,8 +31,6 @@ from torchgen_out._runtime.kernels.cpu.loops.rows import (
     ROW_WITH_IDENTITY,
     ROWS,
     SHORT_ROWS,
-    SOME_IN_ORDER,
-    SOME_REPEATED,
 )
 from torchgen_out._runtime.kernels.cpu.loops.runs import load, store
 from torchgen_out._runtime.kernels.vecmath import complex_source, compose
@@ -247,36 +247,51 @@ def rows_text(spec: ReductionSpec) -> str:
     """The text of the loop over rows."""
     scalars = _scalar_list(spec)
     in_lanes = spec.parts[0] is None
-    from_first = "\n\n".join((FOLD_FEW, *_folds_of_many(spec), FOLDS_FROM_FIRST))
+    is_extreme = in_lanes and _is_extreme(spec)
+    from_first = "\n\n".join((FOLD_FEW, _folds_of_many(spec), FOLDS_FROM_FIRST))
     parts = {
         "scalars": scalars,
         "element": load("run[i]", spec.input, spec.compute),
         "wide": _numpy_name(_wider(spec.acc)),
         "first": "np.bool_(identity())" if spec.acc.kind == "b" else "identity()",
+        "short": "8 * LONG" if is_extreme else "LONG - 1",
+        "many": "LANES" if is_extreme else "LONG",
     }
     block = (IN_TURNS if spec.acc.kind == "c" else ONE_BY_ONE).format(**parts)
     body = (from_first if in_lanes else FOLD_WITH_IDENTITY).format(**parts, fold_block=block)
     project = _projected(spec)
-    setup = f"    lanes = np.empty(LANES, {_acc_type(spec)})\n"
+    room = "LANES * LANES // 2" if is_extreme else "LANES"
+    setup = f"    lanes = np.empty({room}, {_acc_type(spec)})\n"
+    aside = f"    tile = np.empty(LANES * LANES, {_acc_type(spec)})\n" if is_extreme else ""
+    tile = ", tile" if is_extreme else ""
     rows = ROWS.format(
         scalars=scalars,
         project=project,
         fold_row=(ROW if in_lanes else ROW_WITH_IDENTITY).format(scalars=scalars),
-        setup=setup,
+        setup=setup + aside,
+        tile=tile,
         partial_setup=setup if in_lanes else "",
         passed=", lanes" if in_lanes else "",
     )
-    short_rows = SHORT_ROWS.format(scalars=scalars, project=project)
+    fold_lanes = (FOLD_LANES_ASIDE if is_extreme else FOLD_LANES).format(scalars=scalars)
+    short_rows = SHORT_ROWS.format(
+        scalars=scalars, project=project, tile=tile, fold_lanes=fold_lanes
+    )
     return _preamble(spec, "rows") + "\n\n".join((body, short_rows, rows))
 
 
-def _folds_of_many(spec: ReductionSpec) -> tuple[str, str]:
-    """The texts of the folds of many elements, and of some, that begin with the first."""
+def _folds_of_many(spec: ReductionSpec) -> str:
+    """The text of the fold of many elements that begins with the first."""
     if spec.acc.kind not in "fc":
-        return IN_ORDER, SOME_IN_ORDER
+        return IN_ORDER
+    return IN_LANES_REPEATED if _is_extreme(spec) else IN_LANES_ONCE
+
+
+def _is_extreme(spec: ReductionSpec) -> bool:
+    """Whether floats are folded to the largest or the smallest: elements may be folded twice."""
     source = build.plain_source(spec.parts[1])
     is_extreme = re.search(r"^ +return (min|max)\(acc, self\)$", source, re.MULTILINE)
-    return (IN_LANES_REPEATED, SOME_REPEATED) if is_extreme else (IN_LANES_ONCE, SOME_IN_ORDER)
+    return spec.acc.kind in "fc" and is_extreme is not None
 
 
 @cache

@@ -66,7 +66,8 @@ for each other."""
 FOLD_FEW = '''\
 LANES = 16
 LONG = 4 * LANES
-SHORT = LONG - 1  # elements of rows that are folded side by side
+SHORT = {short}  # elements of rows that are folded side by side
+in_lanes = range  # with a hint for LLVM
 
 
 @inner
@@ -90,6 +91,13 @@ def join_four(lanes, at):
 
 
 @inner
+def join(lanes):
+    """All lanes as one."""
+    half = combine(join_four(lanes, 0), join_four(lanes, 4))
+    return combine(half, combine(join_four(lanes, 8), join_four(lanes, 12)))
+
+
+@inner
 def fold_few(run{scalars}):
     """Folds a run one by one, starting from the first."""
     i = 0
@@ -99,49 +107,84 @@ def fold_few(run{scalars}):
     return acc
 '''
 
-IN_LANES = '''\
+IN_LANES_ONCE = '''\
 @inner
-def fold_many(run, lanes{{scalars}}):
+def fold_many(run, lanes{scalars}):
     """Folds at least LONG elements in lanes.
 
-    What LLVM does by itself for a sum, it may not do where the order could matter, as in a maximum
-    that keeps NaN. Lanes are memory, so four elements go into one at once. Loops over them alone
-    would be unrolled, and not vectorise.
+    What LLVM does by itself for a sum, it may not do where the order could matter. Lanes are
+    memory, so four elements go into one at once. Loops over them alone would be unrolled, and not
+    vectorise.
     """
-    for k in range({blocks}):
-        base = np.uint64({base})
+    for k in range(run.size // LONG):
+        base = np.uint64(k * LONG)
         for lane in range(LANES):
-            four = fold_four(run, base + np.uint64(lane), np.uint64(LANES){{scalars}})
+            four = fold_four(run, base + np.uint64(lane), np.uint64(LANES){scalars})
             lanes[lane] = combine(lanes[lane], four) if k else four
-{few}    half = combine(join_four(lanes, 0), join_four(lanes, 4))
-    acc = combine(half, combine(join_four(lanes, 8), join_four(lanes, 12)))
-{last}    return acc
-'''
-
-IN_LANES_ONCE = IN_LANES.format(
-    blocks="run.size // LONG",
-    base="k * LONG",
-    few="""\
     for k in range(run.size // LONG * 4, run.size // LANES):
         base = np.uint64(k * LANES)
         for lane in range(LANES):
             i = base + np.uint64(lane)
             lanes[lane] = reduce(lanes[lane], {element}{scalars})
-""",
-    last="""\
+    acc = join(lanes)
     for i in range(run.size // LANES * LANES, run.size):
         acc = reduce(acc, {element}{scalars})
-""",
-)
+    return acc
+'''
 
-IN_LANES_REPEATED = IN_LANES.format(
-    blocks="(run.size + LONG - 1) // LONG",
-    base="lesser(k * LONG, run.size - LONG)",
-    few="",
-    last="",
-)
-"""The same where elements may be folded twice: the last LONG are a block, whatever of them was in
-the one before. What is left over is not taken one by one: of rows of 100 that was most of the time.
+IN_LANES_REPEATED = '''\
+@inner
+def put_in_lanes(run, lanes{scalars}):
+    """Folds at least LANES elements to as many; the last ones are folded together, whatever of them
+    was before."""
+    for lane in in_lanes(LANES):
+        i = np.uint64(lane)
+        lanes[i] = {element}
+    k = LANES
+    while k + LONG <= run.size:
+        for lane in in_lanes(LANES):
+            four = fold_four(run, np.uint64(k + lane), np.uint64(LANES){scalars})
+            lanes[lane] = combine(lanes[lane], four)
+        k += LONG
+    for k in range(k, run.size, LANES):
+        base = np.uint64(lesser(k, run.size - LANES))
+        for lane in in_lanes(LANES):
+            i = base + np.uint64(lane)
+            lanes[lane] = reduce(lanes[lane], {element}{scalars})
+
+
+@inner
+def fold_many(run, lanes{scalars}):
+    """Folds at least LANES elements in lanes."""
+    put_in_lanes(run, lanes{scalars})
+    return join(lanes)
+
+
+@inner
+def join_pairs(joined, lanes, count):
+    """joined[i] = lanes[2 * i] and lanes[2 * i + 1] as one; i < count."""
+    for i in range(np.uint64(count)):
+        joined[i] = combine(lanes[np.uint64(2) * i], lanes[np.uint64(2) * i + np.uint64(1)])
+
+
+@inner
+def fold_aside(run, step, n, lanes, tile{scalars}):
+    """lanes[lane] = the fold of run[lane * step : lane * step + n], of at least LANES elements.
+
+    Each row is folded in lanes, which are then joined in pairs, those of all rows in vectors.
+    """
+    for row in range(LANES):
+        part = run[row * step : row * step + n]
+        put_in_lanes(part, tile[row * LANES : (row + 1) * LANES]{scalars})
+    join_pairs(lanes, tile, LANES * LANES // 2)
+    join_pairs(tile, lanes, LANES * LANES // 4)
+    join_pairs(lanes, tile, LANES * LANES // 8)
+    join_pairs(tile, lanes, LANES)
+    for lane in in_lanes(LANES):
+        lanes[lane] = tile[lane]
+'''
+"""The same where elements may be folded twice, as of a maximum that keeps NaN: what is left over is
+not taken one by one. Of rows of 100 that was most of the time, of rows of 33 it was to join lanes.
 """
 
 IN_ORDER = '''\
@@ -151,38 +194,12 @@ def fold_many(run, lanes{scalars}):
     return fold_few(run{scalars})
 '''
 
-SOME_REPEATED = '''\
-@inner
-def fold_some(run, lanes{scalars}):
-    """Folds LANES to LONG elements in lanes; the last LANES are folded together, whatever of them
-    was before."""
-    for lane in range(LANES):
-        i = np.uint64(lane)
-        lanes[lane] = {element}
-    for k in range(1, (run.size + LANES - 1) // LANES):
-        base = np.uint64(lesser(k * LANES, run.size - LANES))
-        for lane in range(LANES):
-            i = base + np.uint64(lane)
-            lanes[lane] = reduce(lanes[lane], {element}{scalars})
-    half = combine(join_four(lanes, 0), join_four(lanes, 4))
-    return combine(half, combine(join_four(lanes, 8), join_four(lanes, 12)))
-'''
-
-SOME_IN_ORDER = '''\
-@inner
-def fold_some(run, lanes{scalars}):
-    """Folds fewer than LONG elements."""
-    return fold_few(run{scalars})
-'''
-
 FOLDS_FROM_FIRST = '''\
 @inner
 def fold(x, start, stop, lanes{scalars}):
     """Folds x[start:stop], which holds at least one element."""
     run = x[start:stop]
-    if run.size < LANES:
-        return fold_few(run{scalars})
-    return fold_some(run, lanes{scalars}) if run.size < LONG else fold_many(run, lanes{scalars})
+    return fold_few(run{scalars}) if run.size < {many} else fold_many(run, lanes{scalars})
 
 
 @inner
@@ -208,7 +225,7 @@ def fold_short(run, step, n, lanes{scalars}):
 
 SHORT_ROWS = '''\
 @inner
-def fold_short_rows(start, stop, out, x, rows, n, step, outer, lanes{scalars}):
+def fold_short_rows(start, stop, out, x, rows, n, step, outer, lanes{tile}{scalars}):
     """`strided` of rows of few elements, LANES of them at once. With the last of a matrix, some
     before them are folded again: so all are folded in one order."""
     for o in range(start // rows, (stop + rows - 1) // rows):
@@ -216,7 +233,8 @@ def fold_short_rows(start, stop, out, x, rows, n, step, outer, lanes{scalars}):
         while k < end:
             first = lesser(k, rows - LANES)
             begin = o * outer + first * step
-            fold_short(x[begin : begin + (LANES - 1) * step + n], step, n, lanes{scalars})
+            run = x[begin : begin + (LANES - 1) * step + n]
+{fold_lanes}
             count = lesser(first + LANES, end) - k
             results = out[o * rows + k : o * rows + k + count]
             if count == LANES:
@@ -229,6 +247,14 @@ def fold_short_rows(start, stop, out, x, rows, n, step, outer, lanes{scalars}):
                     results[i] = {project}
             k += count
 '''
+
+FOLD_LANES = "            fold_short(run, step, n, lanes{scalars})"
+FOLD_LANES_ASIDE = """\
+            if n < LANES:
+                fold_short(run, step, n, lanes{scalars})
+            else:
+                fold_aside(run, step, n, lanes, tile{scalars})"""
+"""The folds of LANES rows."""
 
 ROW = "fold(x, begin, begin + n, lanes{scalars})"
 ROW_WITH_IDENTITY = """\
@@ -243,7 +269,7 @@ GATHERED = 4096  # elements with gaps between them that are copied side by side 
 def kernel(out, x, n{scalars}):
     """out[row] = the fold of x[row * n : (row + 1) * n]."""
 {setup}    if (n <= SHORT) & (out.size >= LANES):
-        fold_short_rows(0, out.size, out, x, out.size, n, n, 0, lanes{scalars})
+        fold_short_rows(0, out.size, out, x, out.size, n, n, 0, lanes{tile}{scalars})
     else:
         for row in range(out.size):
             begin = row * n
@@ -283,7 +309,7 @@ def strided(start, stop, out, x, rows, n, step, outer, along{scalars}):
     start, stop: which results, counted through.
     """
 {setup}    if (along == 1) & (n <= SHORT) & (rows >= LANES):
-        fold_short_rows(start, stop, out, x, rows, n, step, outer, lanes{scalars})
+        fold_short_rows(start, stop, out, x, rows, n, step, outer, lanes{tile}{scalars})
         return
     run = np.empty(GATHERED if along != 1 else 1, x.dtype)
     k = start % rows
