@@ -333,9 +333,8 @@ class LoopWriter(Loads):
         return edges_of(nest, loop.index, self.writer)
 
     def inside_bounds(self, loop: Loop, edges: Edges, first: str, last: str) -> tuple[str, str]:
-        """The part of a loop's range where all of some tests hold, as two variables."""
-        writer = self.writer
-        begin, end = writer.fresh("inside_begin"), writer.fresh("inside_end")
+        """The part of a loop's range where all of some tests hold: variables, or its own ends."""
+        writer, begin, end = self.writer, first, last
         lower, upper, rows = first, last, []
         for test in edges.tests:
             slope = test.place.coefficient(loop.index)
@@ -346,9 +345,13 @@ class LoopWriter(Loads):
                 upper = f"lesser({upper}, {writer.place(rest + places.number(1))})"
             else:
                 rows.append(self.test(test))
-        self.put(f"{begin} = lesser({lower}, {last})")
-        whole = f"greater({begin}, {upper})"
-        self.put(f"{end} = {whole}" + (f" if {' and '.join(rows)} else {begin}" if rows else ""))
+        if lower != first:
+            begin = writer.fresh("inside_begin")
+            self.put(f"{begin} = lesser({lower}, {last})")
+        if upper != last or rows:
+            end, whole = writer.fresh("inside_end"), f"greater({begin}, {upper})"
+            is_inside = f" if {' and '.join(rows)} else {begin}" if rows else ""
+            self.put(f"{end} = {whole}{is_inside}")
         return begin, end
 
     def go_round(self, loop: Loop, turning: Function) -> None:

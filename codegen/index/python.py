@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from ..model.index import Source
+from ..model.index import Access, Source, Test
 from ..model.loops import Loop, LoopProgram
 from ..model.place import Element, Function, Place
 from .edges import Edges
@@ -240,23 +240,30 @@ class NestWriter(ScanWriter):
         begin, end = self.inside_bounds(loop, edges, first, last)
         name = python_name(loop.index)
         self.nest, self.certain = edges.inside(whole), edges.tests
-        self.part(f"for {name} in range({begin}, {end}):")
+        self.part(_range(name, begin, end))
         self.nest, self.certain = whole, ()
+        writer.depth = depth
         if edges.only is None:
-            writer.depth = depth
             count = f"{last} - {end} + {begin}"
             bounds = count if first == "0" else f"{first}, {count}"
             self.indent(f"for edge in range({bounds}):")
             self.put(f"{name} = edge if edge < {begin} else edge + {end} - {begin}")
             return
-        kind = writer.tensors[edges.only.tensor].type
-        assert edges.only.outside is not None
-        filler: dict[Source, str] = {edges.only: self.literal(edges.only.outside, kind)}
-        self.values = dict(filler)
-        writer.depth = depth
-        self.part(f"for {name} in range({begin if first == '0' else f'{first}, {begin}'}):")
-        self.values = dict(filler)
-        self.indent(f"for {name} in range({end}, {last}):")
+        self.nest, self.values = edges.outside(whole), self.filler(edges.only)
+        *before, (start, stop) = [
+            each for each in ((first, begin), (end, last)) if len({*each}) > 1
+        ]
+        for each in before:
+            self.part(_range(name, *each))
+            self.values = self.filler(edges.only)
+        self.indent(_range(name, start, stop))
+
+    def filler(self, only: Access | Test) -> dict[Source, str]:
+        """What an element is that is outside."""
+        if isinstance(only, Test):
+            return {}
+        assert only.outside is not None
+        return {only: self.literal(only.outside, self.writer.tensors[only.tensor].type)}
 
     def part(self, line: str) -> None:
         """A loop over part of an index, with its body."""
@@ -274,3 +281,8 @@ class NestWriter(ScanWriter):
         for statement, variable in stores:
             if statement.target not in self.writer.phase.numbers:
                 self.store(statement, variable)
+
+
+def _range(name: str, first: str, end: str) -> str:
+    """The loop of a variable from a number on."""
+    return f"for {name} in range({end if first == '0' else f'{first}, {end}'}):"

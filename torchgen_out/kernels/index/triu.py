@@ -5,7 +5,7 @@
 
 from torchgen_out._runtime.kernels.common.index import IndexProgram, Launch, TensorForm
 from torchgen_out._runtime.kernels.common.lanes import I
-from torchgen_out._runtime.kernels.common.places import U, row_start
+from torchgen_out._runtime.kernels.common.places import U, greater, lesser, row_start
 from torchgen_out._runtime.kernels.vecmath.numpy_reference import T
 
 
@@ -19,11 +19,14 @@ def triu_0(
     for _ in range(start, stop):
         self_p = self_at + row_start(batch, dims, self_row, rest)
         out_p = out_at + row_start(batch, dims, out_row, rest)
-        for j in range(n_j):
-            test_value = j - i - diagonal >= 0
+        inside_begin = lesser(greater(0, i + diagonal), n_j)
+        for j in range(inside_begin, n_j):
             self_value = self[U(self_p + i * self_s0 + j * self_s1)]
-            out_value = self_value if test_value else T(0)
+            out_value = self_value
             out[U(out_p + i * out_s0 + j * out_s1)] = out_value
+        for j in range(inside_begin):
+            out_value2 = T(0)
+            out[U(out_p + i * out_s0 + j * out_s1)] = out_value2
         i += 1
         if i == n_i:
             i = 0
