@@ -105,8 +105,8 @@ SHORT_RUN = 256
 """Elements that lie densely within a shifted dim up to which they are part of it."""
 
 
-NARROW_ROW, MANY_ROWS = 24, 16
-"""Elements of a shifted row below which, and rows from which on, columns are copied."""
+ROLLED_ROW, PADDED_ROW, MANY_ROWS = 24, 10, 16
+"""Elements of a row below which, and rows from which on, columns are copied."""
 TURNED_BYTES = 1 << 14
 """Bytes of rows that are copied column by column."""
 
@@ -119,6 +119,11 @@ class Line(NamedTuple):
     size_of_self: int
     step_of_self: int
     shift: int = 0
+
+    @property
+    def is_moved(self) -> bool:
+        """Whether elements have other numbers in the result."""
+        return self.shift != 0 or self.size != self.size_of_self
 
     def holds(self, inner: Line) -> bool:
         """Whether both are walked as one."""
@@ -140,12 +145,12 @@ class Line(NamedTuple):
 
 
 def shifted(
-    out: Any, self: Any, shifts: Mapping[int, int], turns: bool = False
+    out: Any, self: Any, shifts: Mapping[int, int], narrow: int = 0
 ) -> dict[str, View | int]:
     """Views whose last three dims have all that are shifted, the fastest last; by how much.
 
-    All others are one dim where they are walked as one. turns: whether many narrow rows are turned
-    into columns.
+    All others are one dim where they are walked as one. narrow: below how many elements many rows
+    are turned into columns.
     """
     moved, rest, run = [], [], None
     for dim in sorted(range(len(out.sizes)), key=lambda dim: (out.strides[dim], -dim)):
@@ -164,19 +169,19 @@ def shifted(
     free = MOST_SHIFTED - len(moved)
     lines = [*rest[free:][::-1], *[Line(1, 0, 1, 0)] * (free - len(rest))]
     lines += sorted([*moved, *rest[:free]], key=lambda line: -line.step)
-    lines = _side_by_side(lines, out.dtype.itemsize) if turns else lines
+    lines = _side_by_side(lines, out.dtype.itemsize, narrow) if narrow else lines
     by = dict(zip(("back", "down", "right"), (line.shift for line in lines[-3:]), strict=True))
     to = View(tuple([line.size for line in lines]), tuple([line.step for line in lines]))
     sizes, steps = zip(*((line.size_of_self, line.step_of_self) for line in lines), strict=True)
     return {"out": to, "self": View(sizes, steps), **by}
 
 
-def _side_by_side(lines: list[Line], itemsize: int) -> list[Line]:
+def _side_by_side(lines: list[Line], itemsize: int, narrow: int) -> list[Line]:
     """The lines; many rows of a few shifted elements as columns, of so many rows that these stay
     in the first cache until the last column."""
     *outer, rows, row = lines
-    is_alone = not any(line.shift for line in (*outer, rows))
-    if not row.shift or row.size >= NARROW_ROW or not is_alone or rows.size < MANY_ROWS:
+    is_alone = row.is_moved and not any(line.is_moved for line in (*outer, rows))
+    if not is_alone or row.size >= narrow or rows.size < MANY_ROWS:
         return lines
     most = TURNED_BYTES // (row.size * itemsize)
     some = next((n for n in range(min(most, rows.size), 0, -1) if rows.size % n == 0), 1)
@@ -202,7 +207,7 @@ def roll(
     moves = {dim: by % max(self.sizes[dim], 1) for dim, by in sums.items()}
     moves = {dim: by for dim, by in moves.items() if by}
     if len(moves) <= MOST_SHIFTED:
-        return shifted(out, self, moves, turns=True)
+        return shifted(out, self, moves, ROLLED_ROW)
     parts = [dict(list(moves.items())[i : i + 3]) for i in range(0, len(moves), 3)]
     return InTurn(tuple([Turn(self.sizes, {"shifts": [*p.values()], "dims": [*p]}) for p in parts]))
 
@@ -228,6 +233,6 @@ def constant_pad_nd(
         grown = [*grown, *[0] * (ndim - len(grown))][::-1]
         sizes = tuple([size + more for size, more in zip(self.sizes, grown, strict=True)])
         return InTurn((Turn(sizes, {"pad": first}), Turn(out.sizes, {"pad": rest})))
-    found = shifted(out, self, {ndim - 1 - i // 2: pad[i] for i in padded})
+    found = shifted(out, self, {ndim - 1 - i // 2: pad[i] for i in padded}, PADDED_ROW)
     planes, rows, columns = found["out"].sizes[-3:]  # type: ignore[union-attr]
     return {**found, "planes": planes, "rows": rows, "columns": columns}
