@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+import textwrap
 from functools import cache
 from types import FunctionType
 from typing import Any
@@ -114,7 +115,7 @@ def launch_text(
     given += [*(f"{each}_at" for each in offsets), "plan"]
     lines = ["    last = plan.size - 1"] if any("last" in part for part in parts) else []
     lines += [f"    {a} = {b}" for a, b in zip(known, parts, strict=True) if a != b]
-    body = _in_one_block(_with_rows_spelled(body, dims), short, is_one_tile=not tile)
+    body = _in_one_block(_with_rows_spelled(body, dims, waits), short, is_one_tile=not tile)
     body = side_by_side(body) if waits else _of_short_rows(body, short, type_name)
     if "reflected(" in body:  # LLVM would divide for vectors of places
         body = body.replace("for edge in range(", "for edge in few(")
@@ -170,14 +171,19 @@ def wide(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(kinds.get(dtype.kind, "float64"))
 
 
-MOST_SPELLED = 3
+MOST_SPELLED = 4
 """Dims up to which a row's start is spelled out; loops over these divide again for every array."""
 
 
-def _with_rows_spelled(body: str, dims: int) -> str:
-    """The text with sums in place of calls that tell where rows begin, of few dims."""
+def _with_rows_spelled(body: str, dims: int, waits: bool) -> str:
+    """The text with sums in place of calls that tell where rows begin, of few dims.
+
+    waits: whether several rows are gone over side by side.
+    """
     if dims > MOST_SPELLED:
         return body
+    if dims > 1 and not waits and _goes_row_by_row(body):
+        return _with_rows_counted(body, dims)
     terms, rest = [], r"\2"
     for dim in range(dims - 1, -1, -1):
         size = f"U(batch[U({dim})])"
@@ -186,6 +192,44 @@ def _with_rows_spelled(body: str, dims: int) -> str:
         rest = f"np.int64(U({rest}) // {size})"
     start = f"({' + '.join(terms) or '0'})"
     return re.sub(r"row_start\(batch, dims, (\w+), (\w+)\)", start, body)
+
+
+ROW_START = r"row_start\(batch, dims, (\w+), rest\)"
+ITEMS = r"^( +)for (?:item|_) in range\(start, stop\):\n"
+NEXT = r"^( +)(?:rest = item|rest \+= 1)\n"
+
+
+def _goes_row_by_row(body: str) -> bool:
+    """Whether one loop goes over rows, each the one behind the last, and never over none."""
+    loops, steps = (re.findall(each, body, re.MULTILINE) for each in (ITEMS, NEXT))
+    is_plain = len(re.findall(ROW_START, body)) == body.count("row_start(") and "LOOK" not in body
+    return is_plain and len(loops) == len(steps) == body.count("range(start, stop)") == 1
+
+
+def _with_rows_counted(body: str, dims: int) -> str:
+    """The text with an index of each dim that counts: a division takes as long as a short row."""
+    sizes = [f"batch[U({dim})]" for dim in range(dims)]
+    is_item = "rest = item\n" in body  # then the step comes first
+    begin, rest = [], "start" if is_item else "rest"
+    step = "row0 += 1\n"
+    for dim in range(dims - 1, 0, -1):
+        begin += [f"row{dim - 1} = np.int64(U({rest}) // U({sizes[dim]}))"]
+        begin += [f"row{dim} = np.int64(U({rest}) % U({sizes[dim]}))"]
+        rest = f"row{dim - 1}"
+    begin += [f"row{dims - 1} -= 1"] if is_item else []
+    for dim in range(1, dims):
+        turn = textwrap.indent(f"row{dim} = 0\n{step}", "    ")
+        step = f"row{dim} += 1\nif row{dim} == {sizes[dim]}:\n{turn}"
+    terms = [rf"row{dim} * batch[U(\1 + {dim})]" for dim in range(dims)]
+    body = re.sub(ROW_START, f"({' + '.join(terms)})", body)
+    body = re.sub(NEXT, lambda found: _with_lines(found, behind=step), body, flags=re.MULTILINE)
+    before = "\n".join([*begin, ""])
+    return re.sub(ITEMS, lambda found: _with_lines(found, before), body, flags=re.MULTILINE)
+
+
+def _with_lines(found: re.Match[str], before: str = "", behind: str = "") -> str:
+    """A line and others around it, as far to the right as it is."""
+    return textwrap.indent(before, found[1]) + found[0] + textwrap.indent(behind, found[1])
 
 
 def _with_whole_copied(body: str, count: str) -> str:
