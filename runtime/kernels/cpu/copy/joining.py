@@ -1,4 +1,4 @@
-"""Joining two or three dense tensors by loops of our own: NumPy takes a microsecond to begin."""
+"""Joining two to four dense tensors by loops of our own: NumPy takes a microsecond to begin."""
 
 from __future__ import annotations
 
@@ -21,15 +21,18 @@ MANY_ROWS = 1 << 10
 
 
 def few_joiner(result: TensorSpec, outer: int, counts: Sequence[int]) -> Any:
-    """What joins flat memory of two or three dense tensors; None for others."""
+    """What joins flat memory of two to four dense tensors; None for others."""
     if len(counts) == 2:
         return _pair_joiner(result, outer, counts)
-    if len(counts) != 3 or result.numel >= threads.GRAIN:
+    own, join_rows = as_words(result).dtype, {3: join_three, 4: join_four}.get(len(counts))
+    is_large = result.numel >= 2 * threads.GRAIN
+    if join_rows is None or own.itemsize > WIDEST or is_narrow(result, outer):
         return None
-    own = as_words(result).dtype
-    if own.itemsize > WIDEST or is_narrow(result, outer):
+    if outer == 1 and is_large:
         return None
-    return _triple_runner(join_three.entry_point(own, (own, own, own, own, int)), outer, counts)
+    entry = join_rows.entry_point(own, (int, int, own, *[own] * len(counts), int))
+    runner = _triple_runner if len(counts) == 3 else _quadruple_runner
+    return runner(entry, outer, counts)
 
 
 def _pair_joiner(result: TensorSpec, outer: int, counts: Sequence[int]) -> Any:
@@ -71,13 +74,34 @@ def _pair_runner(entry: Any, outer: int, counts: Sequence[int]) -> Any:
 def _triple_runner(entry: Any, outer: int, counts: Sequence[int]) -> Any:
     """The same of three."""
     one, two, three = counts
+    work, is_large = sum(counts), sum(counts) >= 2 * threads.GRAIN
 
     def run(
         out: Array, a: Array, b: Array, c: Array, at: int, at_b: int, at_c: int, _: Any
     ) -> None:
         if a.size != one or b.size != two or c.size != three:
             a, b, c = a[at : at + one], b[at_b : at_b + two], c[at_c : at_c + three]
-        entry(out, a, b, c, outer)
+        if is_large:
+            threads.run_ranges(entry, outer, work, out, a, b, c, outer)
+        else:
+            entry(0, outer, out, a, b, c, outer)
+
+    return run
+
+
+def _quadruple_runner(entry: Any, outer: int, counts: Sequence[int]) -> Any:
+    """The same of four."""
+    work, sizes, is_large = sum(counts), list(counts), sum(counts) >= 2 * threads.GRAIN
+
+    def run(out: Array, *args: Any) -> None:
+        parts = args[:4]
+        if [*map(len, parts)] != sizes:
+            pairs = zip(parts, args[4:], sizes, strict=False)
+            parts = tuple([each[at : at + size] for each, at, size in pairs])
+        if is_large:
+            threads.run_ranges(entry, outer, work, out, *parts, outer)
+        else:
+            entry(0, outer, out, *parts, outer)
 
     return run
 
@@ -133,21 +157,38 @@ def join_two(start, stop, out, first, second, outer):
 
 
 @typed
-def join_three(out, first, second, third, outer):
-    """The same of all rows of three."""
+def join_three(start, stop, out, first, second, third, outer):
+    """The same of three."""
     a, b, c = first.size // outer, second.size // outer, third.size // outer
-    copy_rows(out, first, 0, a, a + b + c, outer)
-    copy_rows(out, second, a, b, a + b + c, outer)
-    copy_rows(out, third, a + b, c, a + b + c, outer)
+    for row in range(start, stop):
+        at = row * (a + b + c)
+        copy_row(out, at, first, row * a, a)
+        copy_row(out, at + a, second, row * b, b)
+        copy_row(out, at + a + b, third, row * c, c)
 
 
 @typed
-def copy_rows(out, source, begin, width, step, rows):
-    """Rows of some width to where they begin, a step from each other."""
-    for row in range(rows):
-        at, start = np.uint64(begin + row * step), np.uint64(row * width)
-        for i in range(np.uint64(width)):
-            out[at + i] = source[start + i]
+def join_four(start, stop, out, first, second, third, fourth, outer):
+    """The same of four."""
+    a, b, c, d = (
+        first.size // outer,
+        second.size // outer,
+        third.size // outer,
+        fourth.size // outer,
+    )
+    for row in range(start, stop):
+        at = row * (a + b + c + d)
+        copy_row(out, at, first, row * a, a)
+        copy_row(out, at + a, second, row * b, b)
+        copy_row(out, at + a + b, third, row * c, c)
+        copy_row(out, at + a + b + c, fourth, row * d, d)
+
+
+@typed
+def copy_row(out, at, source, start, width):
+    """Neighbours to where others are."""
+    for i in range(np.uint64(width)):
+        out[np.uint64(at) + i] = source[np.uint64(start) + i]
 
 
 def join(out: Array, arrays: Sequence[Array]) -> None:
