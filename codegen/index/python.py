@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
+from ..model import place as places
 from ..model.index import Access, Source, Test
 from ..model.loops import Loop, LoopProgram
 from ..model.place import Element, Function, Place
@@ -104,7 +105,7 @@ class HostWriter(Writer):
         for place in self.looked_at:
             depth = self.depth
             if any(isinstance(atom, Element) and atom.has_batch for atom in place.atoms):
-                self.indent("for row in range(batches):")
+                self.indent(f"for row in range({self.rows_to_look_at(place)}):")
                 self.rows_of(place)
             for index in place.indices:
                 own = "first, end" if index == self.looks else self.extent(index)
@@ -118,6 +119,19 @@ class HostWriter(Writer):
         self.indent("if mode == LOOK:")
         self.put("return True")
         self.depth = 1
+
+    def rows_to_look_at(self, place: Place) -> str:
+        """How many rows there are; if each begins where the one before ends, all are one."""
+        elements = [atom for atom in place.atoms if isinstance(atom, Element)]
+        if self.looks is None or [e.places for e in elements] != [(places.index(self.looks),)]:
+            return "batches"
+        name, count = elements[0].tensor, self.extent(self.looks)
+        follow = f"batch[U({name}_row)] == {count} * {name}_s0"
+        self.put("rows_seen = batches")
+        self.indent(f"if dims == 1 and end - first == {count} and {follow}:")
+        self.put(f"rows_seen, end = 1, batches * {count}")
+        self.depth -= 1
+        return "rows_seen"
 
     def rows_of(self, place: Place) -> None:
         """Where the elements of the row at hand begin."""

@@ -37,7 +37,7 @@ _RESERVED = frozenset(
         *("larger", "ordered", "unordered", "opposite", "drawn", "IS_DOUBLE"),
         *("first", "final", "edge", "is_whole", "is_better", "is_behind"),
         *("first_inside", "end_inside"),
-        *("mode", "LOOK", "WRITE", "ALONG", "outside", "is_apart", "is_along"),
+        *("mode", "LOOK", "WRITE", "ALONG", "outside", "rows_seen", "is_apart", "is_along"),
         *("item_start", "item_stop", "range_start", "range_stop"),
         *("first_turn", "end_turn"),
         *("agree", "apart", "holds", "nonzero", "some", "within", "np"),

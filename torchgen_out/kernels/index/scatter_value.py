@@ -20,7 +20,10 @@ def scatter_value_single_0(
     if mode <= LOOK:
         outside: bool | np.bool_ = False
         first, end = (start, stop) if mode == LOOK else (0, n_j)
-        for row in range(batches):
+        rows_seen = batches
+        if dims == 1 and end - first == n_j and batch[U(index_row)] == n_j * index_s0:
+            rows_seen, end = 1, batches * n_j
+        for row in range(rows_seen):
             index_b = index_at + row_start(batch, dims, index_row, row)
             for j in range(first, end):
                 outside |= U(np.int64(index[U(index_b + j * index_s0)])) >= U(n_s)
@@ -74,7 +77,10 @@ def scatter_value_repeated_0(
     if mode <= LOOK:
         outside: bool | np.bool_ = False
         first, end = (start, stop) if mode == LOOK else (0, n_j)
-        for row in range(batches):
+        rows_seen = batches
+        if dims == 1 and end - first == n_j and batch[U(index_row)] == n_j * index_s0:
+            rows_seen, end = 1, batches * n_j
+        for row in range(rows_seen):
             index_b = index_at + row_start(batch, dims, index_row, row)
             for j in range(first, end):
                 outside |= U(np.int64(index[U(index_b + j * index_s0)])) >= U(n_s)
