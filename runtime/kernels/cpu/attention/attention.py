@@ -25,7 +25,8 @@ from torchgen_out._runtime.kernels.typed import TypedKernel, joint_text, typed, 
 Array = Any
 BLOCK_NUMEL = 1 << 15  # scores of a block
 ROWS_AT_MOST, ROWS_AT_LEAST = 128, 12
-FEW_QUERIES = 2  # for which keys and values are read where they lie: packing costs as much
+FEW_QUERIES = 3  # for which keys and values are read where they lie: packing costs as much
+FEW_VECTORS, LONG_VECTOR = 8, 32  # queries and keys, and their size, for which it is so, too
 CAUSAL_ROWS = 24  # fewer: a block computes the columns that its last row sees
 PRODUCTS_PER_ELEMENT = 8  # products that take as long as an element of element-wise work
 NUMBERS = np.dtype(np.int64)
@@ -56,12 +57,15 @@ def plan_attention(
     else:
         strides += (0,) * 4
     numbers = sizes, np.array([*strides, *output.strides], NUMBERS), float(scale)
-    entry = _entry(attend, own)
+    entry, is_large = _entry(attend, own), work >= 2 * threads.GRAIN
 
     def run(*args: Any) -> None:
         memory = np.zeros(6, NUMBERS)
         note(memory, *args[:-1])
-        threads.run_ranges(entry, units, work, memory, *numbers)
+        if is_large:
+            threads.run_ranges(entry, units, work, memory, *numbers)
+        else:
+            entry(0, units, memory, *numbers)
 
     return LaunchPlan(run, None)
 
@@ -356,7 +360,8 @@ def attend(first, last, memory, sizes, strides, scale):
     heads, length, columns, size, width, block, causal = sizes
     far, blocks = padded(columns), (length + block - 1) // block
     are_rows = strides[3] == 1 and strides[7] == 1 and strides[11] == 1
-    is_short = are_rows and length <= FEW_QUERIES  # nothing is packed
+    is_small = max(length, columns) <= FEW_VECTORS and size >= LONG_VECTOR
+    is_short = are_rows and (length <= FEW_QUERIES or is_small)  # nothing is packed
     packing = 0 if is_short else size * far + columns * padded(width)
     room = np.empty(block * far + packing + (ROWS + 2) * WIDTH, T)
     tops, totals = np.empty(block, T), np.empty(block, T)

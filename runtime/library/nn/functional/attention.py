@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import torchgen_out as torch
@@ -90,15 +91,19 @@ def scaled_dot_product_attention(
     Shape: (*, L, E), (*, S, E), (*, S, V) -> (*, L, V). A boolean mask is True where attention is
     allowed, any other is added; `is_causal` allows the past only. scale: 1 / sqrt(E) by default.
     """
-    _check_attention(query, key, value, attn_mask, is_causal)
+    sizes = query.shape, key.shape, value.shape
+    is_alike = _are_alike(*sizes)
+    if attn_mask is not None or not is_alike:
+        _check_attention(query, key, value, attn_mask, is_causal)
     if scale is None:
-        scale = _usual_scale(query.size(-1))
+        scale = _usual_scale(sizes[0][-1])
     elif scale.__class__ is not float:
         scale = as_float(scale, "scaled_dot_product_attention", "scale", 0)
     if enable_gqa:
         key, value = _shared_heads(query, key), _shared_heads(query, value)
+        is_alike = _are_alike(query.shape, key.shape, value.shape)
     mask = None if attn_mask is None else _as_addend(attn_mask, query.dtype)
-    if dropout_p == 0.0 and _are_alike(query.shape, key.shape, value.shape):
+    if dropout_p == 0.0 and is_alike:
         q, k, v = query.transpose(1, 2), key.transpose(1, 2), value.transpose(1, 2)
         return _attend(q, k, v, mask, scale, is_causal).transpose(1, 2)
     if is_causal:
@@ -110,6 +115,7 @@ def scaled_dot_product_attention(
     return dropout(weights, dropout_p) @ value
 
 
+@lru_cache(maxsize=1024)
 def _are_alike(query: Any, key: Any, value: Any) -> bool:
     """Whether all have four dims, of the same batch and heads."""
     if not len(query) == len(key) == len(value) == 4:
