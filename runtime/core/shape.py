@@ -20,6 +20,7 @@ __all__ = [
     "is_channels_last",
     "is_contiguous",
     "is_dense",
+    "lies_as",
     "normalize_dim",
     "normalize_dims",
     "numel",
@@ -262,6 +263,13 @@ def channels_last_strides(sizes: Sequence[int], format_name: str) -> tuple[int, 
         return None
     inner = contiguous_strides((sizes[0], *sizes[2:], sizes[1]))
     return (inner[0], inner[-1], *inner[1:-1])
+
+
+@lru_cache(maxsize=1024)
+def lies_as(sizes: tuple[int, ...], strides: tuple[int, ...], format_name: str) -> bool:
+    """Tell whether a tensor lies densely with its dim 1 innermost."""
+    order = channels_last_strides(sizes, format_name)
+    return order is not None and same_order(sizes, strides, order)
 
 
 FEWEST_CHANNELS = 8

@@ -247,8 +247,7 @@ class Tensor(_Methods):
             raise errors.wrong_argument_type(
                 "is_contiguous", "memory_format", 0, wanted, memory_format
             )
-        order = shapes.channels_last_strides(self._sizes, memory_format.name)
-        return order is not None and shapes.same_order(self._sizes, self._strides, order)
+        return shapes.lies_as(self._sizes, self._strides, memory_format.name)
 
     # -- memory -----------------------------------------------------------------------------
 
