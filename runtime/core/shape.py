@@ -284,6 +284,12 @@ def is_channels_last(sizes: Sequence[int], strides: Sequence[int]) -> bool:
     """
     if len(sizes) not in (4, 5) or strides[1] == 0 or strides[-1] < strides[1]:
         return False  # the usual row-major one at once
+    return _grow_from_channels(tuple(sizes), tuple(strides))
+
+
+@lru_cache(maxsize=1024)
+def _grow_from_channels(sizes: tuple[int, ...], strides: tuple[int, ...]) -> bool:
+    """Whether the strides grow from dim 1 over the last to the first."""
     least = 0
     for dim in (1, *range(len(sizes) - 1, 1, -1), 0):
         if sizes[dim] == 0 or strides[dim] < least:
