@@ -20,6 +20,7 @@ from torchgen_out._runtime.kernels.cpu.conv.planes import (
     take_results,
 )
 from torchgen_out._runtime.kernels.cpu.folding import contiguous
+from torchgen_out._runtime.kernels.cpu.matmul import blas
 from torchgen_out._runtime.kernels.typed import typed
 
 Array = Any
@@ -36,7 +37,7 @@ def convolve(y: Array, x: Array, w: Array, bias: Array | None, planes: Planes, g
     for start in range(0, x.shape[0], block.images):
         count = min(block.images, x.shape[0] - start)
         block.fill(x[start : start + count])
-        np.matmul(weights, block.matrix, out=sums.reshape(groups, w.shape[0] // groups, -1))
+        blas.batched(sums.reshape(groups, w.shape[0] // groups, -1), weights, block.matrix)
         for i in range(count):
             take_results(y[start + i], sums, 0, i * planes.length, added, *planes.row)
 
@@ -51,7 +52,7 @@ def convolve_transposed(x: Array, y: Array, w: Array, planes: Planes, groups: in
         count = min(block.images, x.shape[0] - start)
         for i in range(count):
             put_results(rows, y[start + i], i * planes.length, *planes.row)
-        np.matmul(weights, grouped, out=block.matrix)
+        blas.batched(block.matrix, weights, grouped)
         block.planes.fill(0)
         add_columns(block.planes, block.columns, planes.base, planes.numel, planes.length)
         for i in range(count):
@@ -71,7 +72,7 @@ def correlate(w: Array, y: Array, x: Array, planes: Planes, groups: int) -> None
         for i in range(count):
             put_results(rows, y[start + i], i * planes.length, *planes.row)
         rows[:, count * planes.length :] = 0
-        result += np.matmul(grouped, block.matrix.transpose(0, 2, 1))
+        blas.batched(result, grouped, block.matrix.transpose(0, 2, 1), 1, 1)
 
 
 def _weights(w: Array, groups: int) -> Array:

@@ -1,7 +1,7 @@
 """Convolutions whose kernel has one tap: products of matrices, channels by places.
 
 Arrays are (N, C, D, H, W) and (O, C / groups, 1, 1, 1), contiguous. Elements that BLAS knows are
-multiplied on register tiles, where they lie; others by NumPy.
+multiplied on register tiles, where they lie; others image by image.
 """
 
 from __future__ import annotations
@@ -9,10 +9,8 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-import numpy as np
-
 from torchgen_out._runtime.kernels.cpu.conv.launches import Run, Sizes
-from torchgen_out._runtime.kernels.cpu.matmul import tiled
+from torchgen_out._runtime.kernels.cpu.matmul import blas, tiled
 from torchgen_out._runtime.kernels.cpu.matmul.tile_product import product_tile
 from torchgen_out._runtime.kernels.cpu.matmul.tiled import Layout, Task
 
@@ -32,8 +30,9 @@ def convolve_transposed(x: Array, y: Array, w: Array, groups: int) -> None:
 def _multiply(out: Array, x: Array, matrices: Array, bias: Array | None) -> None:
     """out[n, g] = matrices[g] @ x[n, g] + bias[g], the same value for a row."""
     count, (groups, m, k), places = x.shape[0], matrices.shape, x[0, 0].size
-    grouped = x.reshape(count, groups, k, places)
-    np.matmul(matrices, grouped, out=out.reshape(count, groups, m, places))
+    made = out.reshape(count, groups, m, places)
+    for own, image in zip(made, x.reshape(count, groups, k, places), strict=True):
+        blas.batched(own, matrices, image)
     if bias is not None:
         out += bias.reshape(-1, 1, 1, 1)
 
@@ -43,7 +42,9 @@ def correlate(w: Array, y: Array, x: Array, groups: int) -> None:
     places = x[0, 0].size
     rows = y.reshape(y.shape[0], groups, -1, places)
     columns = x.reshape(x.shape[0], groups, -1, places)
-    w[...] = np.matmul(rows, columns.swapaxes(2, 3)).sum(axis=0).reshape(w.shape)
+    made = w.reshape(groups, -1, w.shape[1])
+    for i, (row, column) in enumerate(zip(rows, columns, strict=True)):
+        blas.batched(made, row, column.swapaxes(1, 2), 1, int(i > 0))
 
 
 # Of elements that BLAS knows, over flat memory.
