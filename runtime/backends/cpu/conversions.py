@@ -14,7 +14,7 @@ import numpy as np
 from torchgen_out._runtime.core import shape as shapes
 from torchgen_out._runtime.core.dtype import dtype
 from torchgen_out._runtime.kernels import threads
-from torchgen_out._runtime.kernels.cpu import narrow_arrays
+from torchgen_out._runtime.kernels.cpu import narrow_arrays, pool
 from torchgen_out._runtime.kernels.cpu.copy.copy import cast_into, fill
 from torchgen_out._runtime.kernels.cpu.folding import copy_parts
 from torchgen_out._runtime.kernels.cpu.planned import viewer
@@ -75,14 +75,14 @@ class Operand(NamedTuple):
         memory, own, wanted = self.memory, self.own, self.wanted
         if self.is_half and memory.is_contiguous:
             return _widener(memory.numel, narrow_arrays.casts(own, wanted))
-        view_at = viewer(memory)
+        view_at, empty, numel = viewer(memory), _maker(memory), memory.numel
 
         def load(flat: Any, at: int) -> Any:
             view = view_at(flat, at)
             if own is wanted:
-                dense = np.empty(view.shape, view.dtype)
-                copy_parts((dense, view))
-                return dense.reshape(-1)
+                dense = empty(numel)
+                copy_parts((dense.reshape(view.shape), view))
+                return dense
             return _converted(view, own, wanted).reshape(-1)
 
         return load
@@ -104,12 +104,20 @@ class Operand(NamedTuple):
         return store
 
 
+_SINGLE = np.dtype(np.float32)
+
+
+def _maker(spec: TensorSpec) -> Callable[[int], Any]:
+    """make(numel): what makes memory for these elements; much of it is lent, not new."""
+    return pool.maker(spec.numel * spec.dtype.itemsize, spec.dtype)
+
+
 def _widener(numel: int, casts: Any) -> Callable[[Any, int], Any]:
     """The load of so many numbers of 16 bits that lie together."""
-    empty, single, run = np.empty, np.float32, _runner(numel, casts)
+    empty, run = pool.maker(4 * numel, _SINGLE), _runner(numel, casts)
 
     def load(flat: Any, at: int) -> Any:
-        wide = empty(numel, single)
+        wide = empty(numel)
         run(wide, flat if flat.size == numel else flat[at : at + numel])
         return wide
 
@@ -150,7 +158,7 @@ def with_conversions(
     """The plan over tensors' memory. is_given: whether the kernel may leave results in part."""
     count, first = len(operands), len(results)
     outs = [
-        (i, out.spec.numel, out.wanted.numpy, out.loader(), out.storer())
+        (i, out.spec.numel, _maker(out.spec), out.loader(), out.storer())
         for i, out in enumerate(results)
         if out.is_converted
     ]
@@ -162,8 +170,8 @@ def with_conversions(
         given = list(args)
         for i, load in loads:
             given[i], given[i + count] = load(args[i], args[i + count]), 0
-        for i, numel, wanted, load, _ in outs:
-            given[i] = load(args[i], 0) if is_given else np.empty(numel, wanted)
+        for i, numel, empty, load, _ in outs:
+            given[i] = load(args[i], 0) if is_given else empty(numel)
         found = plan.run(*given)
         for i, *_, store in outs:
             store(args[i], given[i])

@@ -14,6 +14,7 @@ import numpy as np
 
 from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.common.folded import sizes_around
+from torchgen_out._runtime.kernels.cpu import pool
 from torchgen_out._runtime.kernels.cpu.copy.strided_copy import (
     are_crosswise,
     copy_elements,
@@ -75,7 +76,7 @@ def contiguous(array: Array) -> Array:
     """The array itself if it is C-contiguous, else a copy."""
     if array.flags.c_contiguous:
         return array
-    dense = np.empty(array.shape, array.dtype)
+    dense = pool.maker(array.nbytes, array.dtype)(array.size).reshape(array.shape)
     copy_parts((dense, array))
     return dense
 

@@ -15,10 +15,13 @@ from torchgen_out._runtime.core import dtype as dtypes
 from torchgen_out._runtime.core.dtype import dtype
 from torchgen_out._runtime.kernels import threads
 from torchgen_out._runtime.kernels.common.pointwise import PointwiseSpec
+from torchgen_out._runtime.kernels.cpu import pool
 from torchgen_out._runtime.kernels.cpu.copy.casting import cast
 from torchgen_out._runtime.kernels.cpu.folding import contiguous
 from torchgen_out._runtime.kernels.cpu.loops.pointwise import contiguous_kernel
 from torchgen_out._runtime.kernels.vecmath import half
+
+_SINGLE = np.dtype(np.float32)
 
 
 def widen(stored: np.ndarray, source: dtype) -> np.ndarray:
@@ -33,9 +36,9 @@ def widen(stored: np.ndarray, source: dtype) -> np.ndarray:
     if source.itemsize == 1:
         return _table(source)[stored]
     flat = contiguous(stored).reshape(-1)
-    wide = np.empty(stored.shape, np.float32)
-    threads.run_flat(casts(source, source.opmath), (wide.reshape(-1), flat))
-    return wide
+    wide = pool.maker(4 * flat.size, _SINGLE)(flat.size)
+    threads.run_flat(casts(source, source.opmath), (wide, flat))
+    return wide.reshape(stored.shape)
 
 
 def narrow(values: np.ndarray, target: dtype, out: np.ndarray | None = None) -> np.ndarray:

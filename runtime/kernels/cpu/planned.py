@@ -18,6 +18,7 @@ import numpy as np
 
 from torchgen_out._runtime.core.generator import Generator
 from torchgen_out._runtime.core.shape import contiguous_strides
+from torchgen_out._runtime.kernels.cpu import pool
 from torchgen_out._runtime.kernels.cpu.copy.casting import find_mover
 from torchgen_out._runtime.kernels.cpu.folding import contiguous, copy_parts
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
@@ -354,10 +355,11 @@ def on_copies(
 
 def made_apart(plan: LaunchPlan, result: TensorSpec) -> LaunchPlan:
     """The plan whose one result, which has gaps, is made densely and copied to where it lies."""
-    view_at, run = viewer(result), plan.run
+    view_at, run, numel = viewer(result), plan.run, result.numel
+    empty = pool.maker(numel * result.dtype.itemsize, result.dtype)
 
     def run_apart(out: Array, *args: Any) -> None:
-        dense = np.empty(result.numel, result.dtype)
+        dense = empty(numel)
         run(dense, *args)
         copy_parts((view_at(out, 0), dense.reshape(result.sizes)))
 
@@ -379,9 +381,10 @@ def gatherer(spec: TensorSpec) -> Callable[[Array, int], Array]:
         view_at = viewer(spec)
         return lambda flat, at: contiguous(view_at(flat, at)).reshape(-1)
     run, together = copier
+    empty = pool.maker(numel * dtype.itemsize, dtype)
 
     def gather(flat: Array, at: int) -> Array:
-        dense = np.empty(numel, dtype)
+        dense = empty(numel)
         if together is None:
             run(0, at, dense, flat)
         else:
