@@ -84,8 +84,13 @@ def check_fits(value: bool | int | float | complex, target: dtype) -> None:
 def _check_part(value: float, limits: Range, target: dtype) -> None:
     if limits[0] <= value <= limits[1]:
         return
-    if target.kind == "i" or math.isfinite(value):
+    if target.kind == "i" or math.isfinite(value) or (math.isinf(value) and _is_finite(target)):
         raise errors.number_overflows(target)
+
+
+def _is_finite(target: dtype) -> bool:
+    """Whether a dtype has no infinities: `fn` stands for finite."""
+    return "fn" in target.name
 
 
 def _too_large(value: int, target: dtype) -> Exception:

@@ -94,7 +94,8 @@ def from_data(data: Any, wanted: dtype | None, on: device) -> Tensor:
         if found is not None:
             return creation.from_flat(*found, on)
     if isinstance(data, np.ndarray):
-        own = over_array(np.array(data, order="K", copy=True))
+        order: Any = "K" if 0 not in data.strides else "C"  # what is repeated lies in no order
+        own = over_array(np.array(data, order=order, copy=True))
         own._storage = Storage(own._storage.buffer)
         return conversion.to(own, wanted, on)
     if isinstance(data, (*_NUMBERS, np.generic)):

@@ -6259,6 +6259,12 @@ def _resample(
     column_weights, Tensor?[] adjoint) -> Tensor
 
     Makes every row and column of the last two dims a weighted sum of rows and columns.
+
+    Tables are the places of rows, over (taps, results) and ascending, and their weights, then those
+        of
+    columns; None for a dim that stays. A weight of 0 takes no part. `adjoint` are the four tables
+        of
+    the transposed map, which is that of the gradient.
     """
     try:
         call = __resample[
@@ -6291,11 +6297,8 @@ def _resample_bytes(
 
     Weights are whole numbers, 2^22 for 1, of an even number of taps; each sum is rounded to a byte.
 
-    Tables are the places of rows, over (taps, results) and ascending, and their weights, then those
-        of
-    columns; None for a dim that stays. A weight of 0 takes no part. `adjoint` are the four tables
-        of
-    the transposed map, which is that of the gradient.
+    Tables are those of `_resample`, in ascending order of places, without an adjoint: bytes have no
+    gradient.
     """
     try:
         call = __resample_bytes[

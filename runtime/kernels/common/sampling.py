@@ -9,6 +9,9 @@ from typing import Any
 from torchgen_out._runtime.kernels.common.folded import merged_stride
 from torchgen_out._runtime.kernels.common.index import View
 
+BITS_BEHIND_POINT = 22
+"""Of the weights by which bytes are resized: whole numbers, 2^22 for 1."""
+
 NEAREST, BICUBIC = 1, 2
 """`interpolation_mode` besides 0, bilinear."""
 

@@ -328,10 +328,10 @@ def _stepped(body: Body, part: Slice, size: Any) -> tuple[Any, Any, Any]:
 
 
 def viewed(body: Body, array: Array, kind: Kind) -> Array:
-    """The same memory as elements of another type; of a smaller one each is several."""
+    """The same memory as elements of another type; of a smaller one the last dim has more."""
     made, shape = array.kind.copy(dtype=kind), list(array.shape)
     parts, rest = divmod(kinds.item_size(array.kind.dtype), kinds.item_size(kind))
-    if rest or (parts > 1 and array.strides is not None):
+    if rest or (parts > 1 and (array.strides is not None or not shape)):
         raise Unsupported(f"an array of {array.kind.dtype} seen as {kind}")
     if parts > 1:
         shape[-1] = body.builder.mul(shape[-1], body.index(parts))

@@ -68,12 +68,13 @@ def _round(values: np.ndarray, target: dtype, rounded: np.ndarray) -> None:
 
 def bits_of(value: complex, target: dtype) -> int:
     """Return a number, rounded to a narrow dtype, as the dtype stores it."""
-    return _bits_of(value, target) if value else _bits_of.__wrapped__(value, target)
+    is_remembered = value and value.__class__ is not complex
+    return (_bits_of if is_remembered else _bits_of.__wrapped__)(value, target)
 
 
 @lru_cache(maxsize=256)
 def _bits_of(value: complex, target: dtype) -> int:
-    """The same of numbers that differ where their bits do. Zeros have a sign, but compare equal."""
+    """The same of real numbers but 0: zeros, parts too, have a sign but compare equal."""
     return int(narrow(np.array([value], target.opmath.numpy), target)[0])
 
 

@@ -49,6 +49,10 @@ def jacrev(
         result, aux = _with_aux(made, "jacrev(f)(*args)") if has_aux else (made, None)
         results, shape = pytree.tree_flatten(result)
         check_tensors(results, "vjp(f, *primals)")
+        _check_real(results, "jacrev")
+        if not all(each.is_floating_point() for each in results):
+            kinds = [str(each.dtype) for each in results]
+            raise RuntimeError(f"jacrev: Expected floating-point outputs, but got {kinds}")
         without_aux = (lambda given: of_chosen(given)[0]) if has_aux else of_chosen
 
         def row(*units: Tensor) -> Any:
@@ -92,6 +96,7 @@ def jacfwd(
                 pytree.tree_structure(aux),
             )
         results, shape = pytree.tree_flatten(columns)
+        _check_real(results, "jacfwd")
         found = pytree.tree_unflatten(
             [_split_columns(each, leaves, spec) for each in results], shape
         )
@@ -105,6 +110,15 @@ def hessian(func: Function, argnums: Argnums = 0) -> Function:
     return jacrev(jacrev(func, argnums), argnums)
 
 
+def _check_real(results: Sequence[Tensor], name: str) -> None:
+    """Raise RuntimeError for complex results."""
+    if any(each.is_complex() for each in results):
+        raise RuntimeError(
+            f"{name}: Expected all outputs to be real but received a complex one. "
+            "See them as real numbers: torch.view_as_real"
+        )
+
+
 def _units(tensors: Sequence[Tensor]) -> list[Tensor]:
     """For each tensor, unit vectors of all tensors together, in its shape, along dim 0."""
     counts = [each.numel() for each in tensors]
@@ -112,7 +126,7 @@ def _units(tensors: Sequence[Tensor]) -> list[Tensor]:
     for tensor, count in zip(tensors, counts, strict=True):
         unit = torch.zeros(sum(counts), count, dtype=tensor.dtype, device=tensor.device)
         unit[before : before + count] = torch.eye(count, dtype=tensor.dtype, device=tensor.device)
-        made.append(unit.view(-1, *tensor.shape))
+        made.append(unit.view(sum(counts), *tensor.shape))
         before += count
     return made
 

@@ -11,6 +11,7 @@ from typing import Any
 from torchgen_out._runtime.core import shape
 from torchgen_out._runtime.core.user_warnings import warn
 from torchgen_out._runtime.dispatch import ops
+from torchgen_out._runtime.kernels.common.sampling import BITS_BEHIND_POINT as BITS_BEHIND_POINT
 
 INTERPOLATIONS = {"bilinear": 0, "nearest": 1, "bicubic": 2}
 PADDINGS = {"zeros": 0, "border": 1, "reflection": 2}
@@ -109,9 +110,6 @@ def _line(length: int, align_corners: bool, dtype: Any, device: Any) -> Any:
 
 
 # -- tap by tap ---------------------------------------------------------------------------------
-
-BITS_BEHIND_POINT = 22
-"""Of the weights of bytes."""
 
 
 def resample_bytes(

@@ -105,13 +105,19 @@ def resample_bytes(
 ) -> tuple[Sizes, Any]:
     """Shape: (*B, H, W, C) -> (*B, rows, columns, C), as many as the tables have.
 
-    Raises: RuntimeError for fewer than three dims, or an odd number of taps.
+    Raises: RuntimeError for fewer than three dims, an odd number of taps, or weights that are not
+    as many as places.
     """
-    tables = [each for each in (rows, columns) if each is not None]
-    if len(self.shape) < 3 or any(each.shape[0] % 2 for each in tables):
+    tables = [
+        (tuple(places.shape), tuple(weights.shape))
+        for places, weights in ((rows, row_weights), (columns, column_weights))
+        if places is not None
+    ]
+    fit = all(one == other and len(one) == 2 and one[0] % 2 == 0 for one, other in tables)
+    if len(self.shape) < 3 or not fit:
         raise RuntimeError(
-            "_resample_bytes(): expected rows of pixels and an even number of taps, but got sizes "
-            f"{list(self.shape)} and tables of {[list(each.shape) for each in tables]}"
+            "_resample_bytes(): expected rows of pixels and an even number of taps, as many places "
+            f"as weights, but got sizes {list(self.shape)} and tables of {tables}"
         )
     high, wide = (
         size if places is None else places.shape[1]

@@ -194,6 +194,8 @@ def _with_rows_spelled(body: str, dims: int, waits: bool) -> str:
     return re.sub(r"row_start\(batch, dims, (\w+), (\w+)\)", start, body)
 
 
+# How the loops of `torchgen_out/kernels/index/` go over rows. What is worded otherwise is divided
+# for in every row: as right, and slower.
 ROW_START = r"row_start\(batch, dims, (\w+), rest\)"
 ITEMS = r"^( +)for (?:item|_) in range\(start, stop\):\n"
 NEXT = r"^( +)(?:rest = item|rest \+= 1)\n"

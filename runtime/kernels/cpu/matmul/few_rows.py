@@ -223,8 +223,11 @@ def _plan(
     out: Layout,
     before: Layout | None,
 ) -> LaunchPlan:
-    """run(out, a, b, before, *where each begins but out, numbers); before begins at -1 if there is
-    none."""
+    """The kernel's run(out, a, b, before, *where each begins but out, numbers).
+
+    It always takes `before`, which begins at -1 where nothing is added; numbers: n, k, the layout
+    of a, the distance of runs of b and of its matrices, the layouts of out and of before.
+    """
     m, n, k = sizes
     is_along_sums = b.row == 1
     leading = b.step if is_along_sums else b.row

@@ -10,21 +10,21 @@ from math import prod
 
 import numpy as np
 
+from torchgen_out._runtime.kernels.common.sampling import BITS_BEHIND_POINT
 from torchgen_out._runtime.kernels.cpu.loop_plans import (
     NOTHING,
     operand,
     out,
     plan_loop,
     plan_ranges,
+    refusing,
 )
 from torchgen_out._runtime.kernels.cpu.planned import planned
 from torchgen_out._runtime.kernels.cpu.sampling.upsample import BAND, longest_reach, take
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 from torchgen_out._runtime.kernels.typed import typed
 
-SHIFT = 22
-"""Bits of a weight behind the point."""
-HALF = 1 << (SHIFT - 1)
+HALF = 1 << (BITS_BEHIND_POINT - 1)
 DEEP = 64
 """Rows that are turned together."""
 WORK = 2
@@ -59,14 +59,16 @@ def resample_bytes(
     made = out(0, planes, high, wide * inner)
     given = operand(0, planes, self.sizes[-3], self.sizes[-2] * inner)
     steps = () if columns is None else (inner,)
-    return plan_ranges(
-        loop, bands, WORK * result.numel, [result], operands, made, given, *tables, *steps
-    )
+    work = WORK * result.numel
+    plan = plan_ranges(loop, bands, work, [result], operands, made, given, *tables, *steps)
+    return refusing(plan, lambda *_: IndexError("_resample_bytes(): a place is outside the image"))
 
 
 @typed
 def mix_rows_of_bytes(start, stop, out, x, rows, weights):
     """Some of all planes' bands, of other rows alone."""
+    if not are_places(rows, x.shape[1]):
+        return False
     high = out.shape[1]
     bands = (high + BAND - 1) // BAND
     sums = np.empty(out.shape[2], np.int32)
@@ -75,11 +77,14 @@ def mix_rows_of_bytes(start, stop, out, x, rows, weights):
         first = (item - p * bands) * BAND
         for i in range(first, min(first + BAND, high)):
             mix_line(out[p, i], x[p], rows, weights, i, 0, sums)
+    return True
 
 
 @typed
 def mix_columns_of_bytes(start, stop, out, x, columns, weights, inner):
     """The same of other columns alone."""
+    if not are_places(columns, x.shape[2] // inner):
+        return False
     high = out.shape[1]
     bands = (high + BAND - 1) // BAND
     groups = groups_of(min(BAND, high))
@@ -93,11 +98,14 @@ def mix_columns_of_bytes(start, stop, out, x, columns, weights, inner):
         last = min(first + BAND, high)
         made, given = out[p, first:last], x[p, first:last]
         mix_columns(made, given, columns, weights, turned, mixed, words, sums)
+    return True
 
 
 @typed
 def mix_both_of_bytes(start, stop, out, x, rows, row_weights, columns, weights, inner):
     """The same of both: columns first, a band at a time, so that what lies between stays near."""
+    if not are_places(rows, x.shape[1]) or not are_places(columns, x.shape[2] // inner):
+        return False
     high = out.shape[1]
     bands = (high + BAND - 1) // BAND
     reach = longest_reach(rows)
@@ -116,6 +124,19 @@ def mix_both_of_bytes(start, stop, out, x, rows, row_weights, columns, weights, 
         mix_columns(between, x[p, low:top], columns, weights, turned, mixed, words, sums)
         for i in range(first, last):
             mix_line(out[p, i], between, rows, row_weights, i, low, sums)
+    return True
+
+
+@typed
+def are_places(table, count):
+    """Whether all places are from 0 to below count, and none lies before that of the tap before."""
+    fine = True
+    for j in range(table.shape[1]):
+        last = np.int64(0)
+        for k in range(table.shape[0]):
+            fine = fine and last <= table[k, j] < count
+            last = table[k, j]
+    return fine
 
 
 @typed
@@ -164,7 +185,7 @@ def mix_line(line, x, places, weights, place, low, sums):
 @typed
 def rounded(total):
     """A sum as the nearest byte."""
-    whole = np.int32(total + np.int32(HALF)) >> np.int32(SHIFT)
+    whole = np.int32(total + np.int32(HALF)) >> np.int32(BITS_BEHIND_POINT)
     return np.uint8(min(max(whole, np.int32(0)), np.int32(255)))
 
 

@@ -6,13 +6,13 @@ import numpy as np
 
 from torchgen_out._runtime.kernels.typed import typed
 
-# Rows. None is taken out of its array: a view counts its references, which costs as much as eight
-# elements of a short row.
-
 
 @typed
 def row_max(bits, r, n):
     """The largest of n elements of row r, given as bits; NaN if there is one, -inf of none.
+
+    The row is not taken out of its array: a view counts its references, which costs as much as
+    eight elements.
 
     Floats compare as their bits do, as integers, once those below zero are turned round; integers
     have no NaN, so that the loop vectorises.

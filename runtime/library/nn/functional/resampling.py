@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import torchgen_out as torch
+from torchgen_out._runtime.ops.composite.sampling import BITS_BEHIND_POINT
 
 Array = Any
 CUBIC, CUBIC_SMOOTHED = -0.75, -0.5
@@ -59,15 +60,12 @@ def tables(resizing: Resizing, device: torch.device) -> tuple[Any, Any, Any, Any
     return there, shares, back, back_shares
 
 
-BITS_BEHIND_POINT = 22
-"""Of the weights of bytes. As many as fit into 16 bits are not 0: so results are PyTorch's."""
-
-
 @lru_cache(maxsize=256)
 def byte_tables(resizing: Resizing, device: torch.device) -> tuple[Any, Any]:
     """Places and weights of `_resample_bytes`, an even number of taps; weights are whole numbers.
 
-    What is beyond an end counts to the last element before weights are rounded.
+    What is beyond an end counts to the last element before weights are rounded: to as many bits as
+    leave the largest one a number of 16, as PyTorch's. The bits behind these are 0.
     """
     places, weights = (_smoothed if resizing.antialias else _plain)(resizing)
     for k in range(len(places) - 1, 0, -1):
