@@ -38,12 +38,6 @@ torch.func.jacrev(lambda x: x[:0])(torch.ones(3))
 torch.func.jacfwd(lambda x: x[:0])(torch.ones(3))
 """
 
-NOTHING_LEFT = """
-F.conv_transpose1d(torch.ones(1, 2, 2), torch.ones(2, 2, 1), padding=1)
-F.conv_transpose2d(torch.ones(1, 2, 2, 2), torch.ones(2, 1, 1, 1), padding=(1, 0))
-F.conv_transpose1d(torch.ones(0, 2, 2), torch.ones(2, 2, 3))
-"""
-
 OTHER_DTYPES = """
 x = torch.zeros(3); x[(True,)] = torch.ones(1, dtype=torch.int64); x
 x = torch.zeros(3); x[True] = torch.ones(1, dtype=torch.int64); x
@@ -211,7 +205,7 @@ o = torch.zeros(1).expand(3); torch.mm(torch.ones(2, 2), torch.ones(2, 2), out=o
 
 GROUPS = (
     AMONG_SLICES,
-    *(LEADING_ONES, JACOBIANS, NOTHING_LEFT, OTHER_DTYPES, BYTES, OUTSIDE_OF_NOTHING),
+    *(LEADING_ONES, JACOBIANS, OTHER_DTYPES, BYTES, OUTSIDE_OF_NOTHING),
     *(PADS, POOLS, EXTREMA, RESIZED, GIVEN_RESULTS, GRADIENTS_OF_VIEWS, SUMS, PACKS),
 )
 

@@ -160,7 +160,7 @@ def _transposed_places(
             )
         ]
     )
-    if min(places, default=1) <= 0:
+    if min(places, default=0) < 0:
         raise RuntimeError(
             f"Given input size per channel: ({by(sizes)}). Calculated output size per channel: "
             f"({by(places)}). Output size is too small"
