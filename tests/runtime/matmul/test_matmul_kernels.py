@@ -63,8 +63,8 @@ def multiply(a: Any, b: Any, bias: Any = None) -> np.ndarray:
         tiled_products.Layout(*[x.strides[dim] // x.itemsize for dim in (1, 2, 0)])
         for x in (left, right)
     ]
-    before = None if bias is None else tiled_products.Layout(0, 1)
-    plan = tiled_products.plan_tiles(left.dtype, batch, (m, n, k), *layouts, before)
+    task = tiled_products.Task(batch, (m, n, k), *layouts, tiled_products.Layout(n, 1, m * n))
+    plan = tiled_products.plan_tiles(left.dtype, task, bias is not None)
     out = np.full(batch * m * n, 7, left.dtype)
     if bias is None:
         plan.run(out, flat_a, flat_b, at_a, at_b, plan.params)

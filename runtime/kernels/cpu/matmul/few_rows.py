@@ -14,7 +14,7 @@ import numpy as np
 
 from torchgen_out._runtime.kernels import build, threads
 from torchgen_out._runtime.kernels.cpu.matmul import register_tile
-from torchgen_out._runtime.kernels.cpu.matmul.tiled import PRODUCTS_PER_ELEMENT, Layout
+from torchgen_out._runtime.kernels.cpu.matmul.tiled import Layout, Task
 from torchgen_out._runtime.kernels.plan import LaunchPlan
 from torchgen_out._runtime.kernels.typed import REASSOCIATED
 
@@ -175,71 +175,46 @@ def suits(dtype: Any, m: int, n: int, k: int, b: Layout) -> bool:
     return b.step == 1 and m <= MOST_ALONG_RESULTS and is_long
 
 
-def plan_rows(
-    dtype: Any,
-    batch: int,
-    sizes: tuple[int, int, int],
-    a: Layout,
-    b: Layout,
-    before: Layout | None,
-) -> LaunchPlan:
-    """Plan out[i] = before + a[i] @ b[i], out being contiguous; before: None for nothing."""
-    m, n, _ = sizes
-    run, numbers = _plan(dtype, batch, sizes, a, b, Layout(n, 1, m * n), before)
-    return LaunchPlan(run if before else partial(_run_product, run), numbers)
+def suits_columns(dtype: Any, m: int, n: int, k: int, a: Layout) -> bool:
+    """Whether a product is one of few columns."""
+    return suits(dtype, n, m, k, _turned(a))
 
 
-def plan_columns(
-    dtype: Any,
-    batch: int,
-    sizes: tuple[int, int, int],
-    a: Layout,
-    b: Layout,
-    before: Layout | None,
-) -> LaunchPlan:
+def plan_rows(dtype: Any, task: Task, is_added: bool) -> LaunchPlan:
+    """Plan a product of few rows. is_added: whether to something."""
+    run, numbers = _plan(dtype, task)
+    return LaunchPlan(run if is_added else partial(_run_product, run), numbers)
+
+
+def plan_columns(dtype: Any, task: Task, is_added: bool) -> LaunchPlan:
     """The same of few columns: rows of the product that is turned over."""
-    m, n, k = sizes
-    left, right = _turned(b), _turned(a)
-    old = _turned(before) if before else None
-    run, numbers = _plan(dtype, batch, (n, m, k), left, right, Layout(1, n, m * n), old)
-    return LaunchPlan(partial(_run_turned if before else _run_turned_product, run), numbers)
+    m, n, k = task.sizes
+    layouts = [_turned(each) for each in (task.b, task.a, task.out, task.before)]
+    run, numbers = _plan(dtype, Task(task.batch, (n, m, k), *layouts))
+    return LaunchPlan(partial(_run_turned if is_added else _run_turned_product, run), numbers)
 
 
 def _turned(layout: Layout) -> Layout:
     return Layout(layout.step, layout.row, layout.hop)
 
 
-def suits_columns(dtype: Any, m: int, n: int, k: int, a: Layout) -> bool:
-    """Whether a product is one of few columns."""
-    return suits(dtype, n, m, k, _turned(a))
-
-
-def _plan(
-    dtype: Any,
-    batch: int,
-    sizes: tuple[int, int, int],
-    a: Layout,
-    b: Layout,
-    out: Layout,
-    before: Layout | None,
-) -> LaunchPlan:
+def _plan(dtype: Any, task: Task) -> LaunchPlan:
     """The kernel's run(out, a, b, before, *where each begins but out, numbers).
 
     It always takes `before`, which begins at -1 where nothing is added; numbers: n, k, the layout
     of a, the distance of runs of b and of its matrices, the layouts of out and of before.
     """
-    m, n, k = sizes
+    (m, n, k), b = task.sizes, task.b
     is_along_sums = b.row == 1
     leading = b.step if is_along_sums else b.row
-    numbers = np.array([n, k, *a, leading, b.hop, *out, *(before or (0, 0, 0))], NUMBERS)
-    name = f"few_rows_{m}_{dtype.name}"
+    numbers = np.array([n, k, *task.a, leading, b.hop, *task.out, *task.before], NUMBERS)
     kinds = (int, int, dtype, dtype, dtype, dtype, int, int, int, NUMBERS)
-    entry = build.entry_point(name, _text(dtype, m, is_along_sums, out.step == 1), kinds)
-    units = batch * -(-n // (DEEP if is_along_sums else WIDE))
-    work = batch * m * n * k // PRODUCTS_PER_ELEMENT
-    if work < 2 * threads.GRAIN:
+    text = _text(dtype, m, is_along_sums, task.out.step == 1)
+    entry = build.entry_point(f"few_rows_{m}_{dtype.name}", text, kinds)
+    units = task.batch * -(-n // (DEEP if is_along_sums else WIDE))
+    if task.work < 2 * threads.GRAIN:
         return LaunchPlan(partial(entry, 0, units), numbers)
-    return LaunchPlan(partial(threads.run_ranges, entry, units, work), numbers)
+    return LaunchPlan(partial(threads.run_ranges, entry, units, task.work), numbers)
 
 
 def _run_product(

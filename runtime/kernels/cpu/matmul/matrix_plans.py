@@ -21,7 +21,7 @@ from torchgen_out._runtime.kernels.cpu.matmul import (
     tiled,
 )
 from torchgen_out._runtime.kernels.cpu.matmul.shared import PLAIN, TRANSPOSED
-from torchgen_out._runtime.kernels.cpu.matmul.tiled import Layout
+from torchgen_out._runtime.kernels.cpu.matmul.tiled import Layout, Task
 from torchgen_out._runtime.kernels.plan import LaunchPlan, TensorSpec
 
 Geometry = tuple[tuple[int, ...], tuple[int, ...]]
@@ -198,13 +198,15 @@ def _own_plan(
     """
     (m, k), n = a[0], b[0][1]
     layouts = Layout(*a[1], step_a), Layout(*b[1], step_b)
-    if few_rows.suits(dtype, m, n, k, layouts[1]):
-        return few_rows.plan_rows(dtype, batch, (m, n, k), *layouts, before)
-    if few_rows.suits_columns(dtype, m, n, k, layouts[0]):
-        return few_rows.plan_columns(dtype, batch, (m, n, k), *layouts, before)
+    task = Task(batch, (m, n, k), *layouts, Layout(n, 1, m * n), before or Layout(0, 1))
+    is_added = before is not None
+    if few_rows.suits(dtype, m, n, k, task.b):
+        return few_rows.plan_rows(dtype, task, is_added)
+    if few_rows.suits_columns(dtype, m, n, k, task.a):
+        return few_rows.plan_columns(dtype, task, is_added)
     if not tiled.suits(dtype, m, n, k, is_dear or b[1][1] != 1):
         return None
-    return tiled.plan_tiles(dtype, batch, (m, n, k), *layouts, before)
+    return tiled.plan_tiles(dtype, task, is_added)
 
 
 def _as_rows(operand: TensorSpec) -> Geometry | None:

@@ -112,19 +112,10 @@ class Task(NamedTuple):
         return self.batch * prod(self.sizes) // PRODUCTS_PER_ELEMENT
 
 
-def plan_tiles(
-    dtype: Any,
-    batch: int,
-    sizes: tuple[int, int, int],
-    a: Layout,
-    b: Layout,
-    before: Layout | None,
-) -> LaunchPlan:
-    """Plan out[i] = before + a[i] @ b[i], out being contiguous; before: None for nothing."""
-    m, n, _ = sizes
-    task = Task(batch, sizes, a, b, Layout(n, 1, m * n), before or Layout(0, 1))
+def plan_tiles(dtype: Any, task: Task, is_added: bool) -> LaunchPlan:
+    """Plan a task whose results are contiguous. is_added: whether to something."""
     run = launch(task, dtype)
-    return LaunchPlan(run if before else partial(_run_product, run), task.numbers())
+    return LaunchPlan(run if is_added else partial(_run_product, run), task.numbers())
 
 
 def launch(task: Task, dtype: Any) -> Callable[..., None]:

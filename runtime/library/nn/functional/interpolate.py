@@ -205,12 +205,12 @@ def _weighted(
     antialias: bool,
 ) -> Any:
     """Rows and columns are resized together, what lies between batch and these afterwards."""
-    if input.dtype is torch.uint8 and len(sizes) == 2:
-        how = sizes, scales, kind, align_corners, antialias
-        return _resampled_bytes(input, *_byte_tables(input._sizes, *how, input.device))
-    real = "float64" if input.dtype is torch.float64 else "float32"
-    given = sizes, scales, kind, align_corners, antialias, real
+    are_bytes = input.dtype is torch.uint8 and len(sizes) == 2
+    real = "float64" if are_bytes or input.dtype is torch.float64 else "float32"
+    given = sizes, scales, kind, align_corners, antialias, real, are_bytes
     depths, rows, columns = _tables(input._sizes, *given, input.device)
+    if are_bytes:
+        return _resampled_bytes(input, *rows, *columns)
     if depths is None:
         return _resampled(input, rows, columns)
     is_narrow = input.is_floating_point() and input.dtype.itemsize == 2
@@ -228,13 +228,15 @@ def _tables(
     align_corners: bool,
     antialias: bool,
     real: str,
+    are_bytes: bool,
     device: torch.device,
 ) -> tuple[Any, ...]:
     """The tables of depths, rows and columns; None for a dim that is not there."""
+    make = resampling.byte_tables if are_bytes else resampling.tables
     found: list[Any] = [None] * (3 - len(sizes))
     for length, size, scale in zip(shape[2:], sizes, scales, strict=True):
         resizing = resampling.Resizing(kind, length, size, scale, align_corners, antialias, real)
-        found.append(resampling.tables(resizing, device))
+        found.append(make(resizing, device))
     return tuple(found)
 
 
@@ -260,25 +262,6 @@ def _resampled_pixels(input: Tensor, rows: Any, columns: Any) -> Any:
         mixed = ops._resample(lines, *tables[:2], None, None, [*tables[2:], None, None])
         pixels = mixed.view(*around[0], mixed.size(1), *around[1])
     return pixels.permute(0, 3, 1, 2)
-
-
-@lru_cache(maxsize=256)
-def _byte_tables(
-    shape: Size,
-    sizes: tuple[int, ...],
-    scales: tuple[float | None, ...],
-    kind: str,
-    align_corners: bool,
-    antialias: bool,
-    device: torch.device,
-) -> tuple[Any, ...]:
-    """The tables of rows and columns of bytes; None for a dim of as many as there are."""
-    found: list[Any] = []
-    for length, size, scale in zip(shape[2:], sizes, scales, strict=True):
-        how = kind, length, size, scale, align_corners, antialias, "float64"
-        there = resampling.byte_tables(resampling.Resizing(*how), device)
-        found += (None, None) if length == size else there
-    return tuple(found)
 
 
 def _resampled_bytes(input: Tensor, *tables: Any) -> Any:

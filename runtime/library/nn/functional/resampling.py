@@ -63,10 +63,13 @@ def tables(resizing: Resizing, device: torch.device) -> tuple[Any, Any, Any, Any
 @lru_cache(maxsize=256)
 def byte_tables(resizing: Resizing, device: torch.device) -> tuple[Any, Any]:
     """Places and weights of `_resample_bytes`, an even number of taps; weights are whole numbers.
+    None of a dim of as many as there are.
 
     What is beyond an end counts to the last element before weights are rounded: to as many bits as
     leave the largest one a number of 16, as PyTorch's. The bits behind these are 0.
     """
+    if resizing.size == resizing.length:
+        return None, None
     places, weights = (_smoothed if resizing.antialias else _plain)(resizing)
     for k in range(len(places) - 1, 0, -1):
         same = places[k] == places[k - 1]
